@@ -1,0 +1,10440 @@
+#!/usr/bin/env python3
+"""ctx: complete evidence outside the prompt, decision-relevant facts inside it, exact addresses between them.
+
+    python3 ctx.py run -- pytest -q       run a command; a flood becomes a digest, small output is not touched
+    python3 ctx.py get run:8d83…          read the evidence behind a digest
+    python3 ctx.py help                   every verb, with examples
+
+One file, standard library only, read from top to bottom: a section uses only names of the sections above it.
+
+     1  prelude      version, limits, errors
+     2  state        where things live: the store's roots, the workspace, the session
+     7  text         lines, terminal clean-up, token estimate, sizes
+     8  address      the grammar of handles and selectors, anchors
+     9  config       ctx.toml: reading, checking
+    10  redact       secret patterns
+    11  store        blobs, runs, locks, retention
+    12  capture      child processes, streams, signals, partial output
+    13  evidence     facts, contracts, coverage receipts
+    14  profiles     one per output family: bytes to evidence
+    15  render       evidence and a budget to digest bytes
+    16  retrieve     get, search
+    23  install      doctor
+    24  cli          argument grammar, dispatch, help
+"""
+from __future__ import annotations
+
+import posix  # what `os` is made of; `os` itself would cost a millisecond
+import sys
+
+TYPE_CHECKING = False  # typing costs more than the interpreter's own start, so only checkers import it
+if TYPE_CHECKING:
+    from typing import Any, BinaryIO, Callable, Dict, Iterable, Iterator, List, Optional, Pattern, Sequence, Set, Tuple, Union
+
+# ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+# 1 · prelude
+# Knows the version, the limits and the one error type. Never knows anything about the world.
+# ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+VERSION = "0.1.0"
+
+KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
+
+CHUNK = 256 * KIB  # one read of a pipe or a stored stream
+INDEX_FROM = MIB  # a stored stream at least this large gets a line index beside it
+RUN_LIMIT = GIB  # bytes one run may keep
+RING_LIMIT = 64 * MIB  # of these, the tail that survives once the limit is reached
+
+BUDGET_INLINE = 4 * KIB  # output up to here is replayed, not digested (DESIGN §4.3)
+BUDGET_CONTENT = 16 * KIB  # content families pass whole up to here
+BUDGET_PASS = 120  # tokens of a passing run's digest
+BUDGET_FAIL = 900  # tokens of a failing run's digest
+BUDGET_PAGE = 2000  # tokens of one page of `get` and `search`
+
+EXIT_SAME, EXIT_DIFFERS, EXIT_USAGE, EXIT_REDACTED = 0, 1, 2, 3
+EXIT_TIMEOUT, EXIT_INTERNAL, EXIT_NOT_EXECUTABLE, EXIT_NOT_FOUND = 124, 125, 126, 127
+
+
+class CtxError(Exception):
+    """Something the user can mend: `what` is wrong and `fix` says what to type; `exit_code` is the status to leave with."""
+
+    def __init__(self, what: str, fix: str = "", exit_code: int = EXIT_USAGE) -> None:
+        super().__init__(what)
+        self.what = what
+        self.fix = fix
+        self.exit_code = exit_code
+
+    def __str__(self) -> str:
+        return "%s: %s" % (self.what, self.fix) if self.fix else self.what
+
+
+# ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+# 2 · state
+# Knows where things live (the store's roots, the workspace, the host session), and how files are read, written and locked so that nobody
+# sees half of one. Never knows what is in them.
+# ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def fsdecode(name: bytes) -> str:
+    """A path or argument as text; bytes that are not UTF-8 survive the way back."""
+    return name.decode("utf-8", "surrogateescape")
+
+
+def fsencode(name: str) -> bytes:
+    """The bytes behind `fsdecode`."""
+    return name.encode("utf-8", "surrogateescape")
+
+
+def getenv(name: str) -> str:
+    """An environment variable, "" when it is unset."""
+    return fsdecode(posix.environ.get(name.encode(), b""))
+
+
+def urandom_hex(count: int = 6) -> str:
+    """`count` random bytes in hex. Names come from here and never from a pid, which containers share."""
+    return posix.urandom(count).hex()
+
+
+def is_dir(path: str) -> bool:
+    """Whether `path` is a directory, links followed."""
+    try:
+        return posix.stat(path).st_mode & 0o170000 == 0o040000
+    except (OSError, ValueError):
+        return False
+
+
+def exists(path: str) -> bool:
+    """Whether anything is at `path`, a dangling link included."""
+    try:
+        posix.lstat(path)
+    except (OSError, ValueError):
+        return False
+    return True
+
+
+def make_dirs(path: str) -> None:
+    """Create `path` and its parents, 0700; an existing directory is fine. Raises OSError."""
+    try:
+        posix.mkdir(path, 0o700)
+    except FileExistsError:
+        if not is_dir(path):
+            raise
+    except FileNotFoundError:
+        parent = path.rsplit("/", 1)[0]
+        if not parent or parent == path:
+            raise
+        make_dirs(parent)
+        try:
+            posix.mkdir(path, 0o700)
+        except FileExistsError:  # somebody else was quicker
+            pass
+
+
+def write_all(fd: int, data: Union[bytes, memoryview]) -> None:
+    """Write all of `data`: a short write goes on, a full non-blocking pipe is waited for. Raises OSError."""
+    view = memoryview(data)
+    while view:
+        try:
+            view = view[posix.write(fd, view) :]
+        except BlockingIOError:
+            import select
+
+            poller = select.poll()
+            poller.register(fd, select.POLLOUT)
+            poller.poll()
+
+
+def read_file(path: str) -> bytes:
+    """All bytes of a small file. Raises OSError."""
+    fd = posix.open(path, posix.O_RDONLY | posix.O_CLOEXEC)
+    try:
+        parts: List[bytes] = []
+        while True:
+            part = posix.read(fd, 64 * KIB)
+            if not part:
+                return b"".join(parts)
+            parts.append(part)
+    finally:
+        posix.close(fd)
+
+
+def write_atomic(path: str, data: Union[bytes, Iterable[bytes]], mode: int = 0o600) -> None:
+    """Put bytes, or chunks of them, at `path` by a temporary file and a rename: readers see the old bytes or the new ones. Raises OSError and
+    whatever the chunks raise, leaving no temporary."""
+    temporary = temporary_beside(path)
+    fd = posix.open(temporary, posix.O_WRONLY | posix.O_CREAT | posix.O_EXCL | posix.O_CLOEXEC, mode)
+    try:
+        try:
+            for chunk in [data] if isinstance(data, bytes) else data:
+                write_all(fd, chunk)
+        finally:
+            posix.close(fd)
+        posix.rename(temporary, path)
+    except BaseException:
+        remove(temporary)
+        raise
+
+
+def temporary_beside(path: str) -> str:
+    """A name that nobody uses, in the directory of `path`, for a file that is to be renamed."""
+    return "%s/.tmp-%s" % (path.rsplit("/", 1)[0], urandom_hex())
+
+
+def append_line(path: str, line: str) -> None:
+    """Add one line to a file that many processes append to. Raises OSError."""
+    fd = posix.open(path, posix.O_WRONLY | posix.O_APPEND | posix.O_CREAT | posix.O_CLOEXEC, 0o600)
+    try:
+        posix.write(fd, line.encode() + b"\n")
+    finally:
+        posix.close(fd)
+
+
+def remove(path: str) -> bool:
+    """Delete a file; False when it was not there or cannot be deleted."""
+    try:
+        posix.unlink(path)
+    except OSError:
+        return False
+    return True
+
+
+def list_dir(path: str) -> List[str]:
+    """Sorted names in a directory; none when it cannot be read."""
+    try:
+        return sorted(posix.listdir(path))
+    except OSError:
+        return []
+
+
+def lock_file(fd: int, exclusive: bool = True, wait: bool = False) -> bool:
+    """Take flock(2) on an open file; False when somebody holds it or the file system has none."""
+    import fcntl
+
+    try:
+        fcntl.flock(fd, (fcntl.LOCK_EX if exclusive else fcntl.LOCK_SH) | (0 if wait else fcntl.LOCK_NB))
+    except OSError:
+        return False
+    return True
+
+
+class Lock:
+    """An advisory lock on a file, for a `with`: several may share it, or one has it exclusively. Where the file system has none, `held` stays False."""
+
+    __slots__ = ("path", "exclusive", "wait", "held", "fd")
+
+    def __init__(self, path: str, exclusive: bool = False, wait: bool = True) -> None:
+        self.path = path
+        self.exclusive = exclusive
+        self.wait = wait
+        self.held = False
+        self.fd = -1
+
+    def __enter__(self) -> Lock:
+        self.fd = posix.open(self.path, posix.O_RDWR | posix.O_CREAT | posix.O_CLOEXEC, 0o600)
+        self.held = lock_file(self.fd, self.exclusive, self.wait)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        posix.close(self.fd)
+
+
+class OpenFile:
+    """An open file that is read by spans and closed with its last user."""
+
+    __slots__ = ("fd", "size")
+
+    def __init__(self, fd: int) -> None:
+        self.fd = fd
+        self.size = posix.fstat(fd).st_size
+
+    def __del__(self) -> None:
+        posix.close(self.fd)
+
+    def read(self, start: int, end: int) -> bytes:
+        """Bytes start to end, whole unless the file is shorter."""
+        return read_span(self.fd, start, end)
+
+    def chunks(self) -> Iterator[bytes]:
+        """All bytes, by windows."""
+        for start in range(0, self.size, CHUNK):
+            yield self.read(start, min(self.size, start + CHUNK))
+
+    def append(self, data: bytes) -> None:
+        """Write behind the end. Raises OSError."""
+        write_all(self.fd, data)
+        self.size += len(data)
+
+
+def open_file(path: str) -> OpenFile:
+    """Open a file for reading. Raises OSError."""
+    return OpenFile(posix.open(path, posix.O_RDONLY | posix.O_CLOEXEC))
+
+
+def nameless_file(folder: str) -> OpenFile:
+    """An empty file, in `folder` or a temporary directory, that vanishes with its last user. Raises CtxError."""
+    for place in (folder, getenv("TMPDIR") or "/tmp", "/var/tmp"):
+        path = temporary_beside(place + "/")
+        try:
+            fd = posix.open(path, posix.O_RDWR | posix.O_CREAT | posix.O_EXCL | posix.O_CLOEXEC, 0o600)
+        except OSError:
+            continue
+        remove(path)
+        return OpenFile(fd)
+    raise CtxError("no room for a temporary file", "free some space in %s, or set TMPDIR" % folder)
+
+
+def read_span(fd: int, start: int, end: int) -> bytes:
+    """Bytes start to end of an open file, whole unless the file is shorter."""
+    data = posix.pread(fd, end - start, start)
+    while len(data) < end - start:
+        more = posix.pread(fd, end - start - len(data), start + len(data))
+        if not more:
+            break
+        data += more
+    return data
+
+
+def hold_standard_descriptors() -> None:
+    """Put /dev/null where standard descriptors are closed, lest a file of ours gets their number; a child finds them closed as they were."""
+    for fd in (0, 1, 2):
+        try:
+            posix.fstat(fd)
+        except OSError:
+            posix.open("/dev/null", posix.O_RDWR | posix.O_CLOEXEC)  # takes the lowest free number, which is this one
+
+
+def home() -> str:
+    """The user's home directory, "" when there is none."""
+    path = getenv("HOME")
+    if not path:
+        try:
+            import pwd
+
+            path = pwd.getpwuid(posix.getuid()).pw_dir
+        except (ImportError, KeyError):
+            return ""
+    return path if path.startswith("/") else ""
+
+
+def temp_root() -> str:
+    """The store of last resort, below the temporary directory: maybe memory, maybe shared, so it is small and trusted only if it is ours."""
+    return "%s/ctx-%d" % ((getenv("TMPDIR") or "/tmp").rstrip("/"), posix.getuid())
+
+
+def state_roots() -> List[str]:
+    """Where a store may be, best first. Writers use the first that can be written, readers the union of those that exist."""
+    if getenv("CTX_HOME"):
+        first = absolute(getenv("CTX_HOME"))
+    elif getenv("XDG_STATE_HOME").startswith("/"):
+        first = getenv("XDG_STATE_HOME").rstrip("/") + "/ctx"
+    else:
+        first = home().rstrip("/") + "/.local/state/ctx" if is_dir(home()) else ""
+    return [root for root in (first, temp_root()) if root]
+
+
+def is_ours(path: str) -> bool:
+    """Whether `path` is a real directory, no link, that belongs to this user and nobody else can write."""
+    try:
+        info = posix.lstat(path)
+    except OSError:
+        return False
+    return info.st_mode & 0o170000 == 0o040000 and info.st_uid == posix.getuid() and not info.st_mode & 0o022
+
+
+def cwd() -> str:
+    """The working directory as the shell names it; "/" when it has been deleted."""
+    logical = getenv("PWD")
+    try:
+        actual = posix.getcwd()
+        if logical.startswith("/") and not {".", ".."}.intersection(logical.split("/")):
+            here, there = posix.stat(logical), posix.stat(actual)
+            if (here.st_dev, here.st_ino) == (there.st_dev, there.st_ino):
+                return logical
+        return actual
+    except OSError:
+        return "/"
+
+
+def absolute(path: str) -> str:
+    """`path` seen from the working directory, without `.`, `..` and doubled slashes; links are left alone."""
+    parts: List[str] = []
+    for part in (path if path.startswith("/") else "%s/%s" % (cwd(), path)).split("/"):
+        if part == "..":
+            parts[-1:] = []
+        elif part not in ("", "."):
+            parts.append(part)
+    return "/" + "/".join(parts)
+
+
+def workspace(start: str = "") -> str:
+    """The top of the git work tree around `start` (default: the working directory), else the nearest directory with a ctx.toml, else `start`
+    itself; "" where that would be the root or a home directory."""
+    here = start or cwd()
+    never = ("/", home().rstrip("/"))
+    for mark in ("/.git", "/ctx.toml"):
+        path = here
+        while path and path not in never:
+            if exists(path + mark):
+                return path
+            path = path.rsplit("/", 1)[0]
+    return "" if here in never else here
+
+
+def relative_to(root: str, path: str) -> str:
+    """`path` below `root` ("." for the root itself), or `path` unchanged when it is not below."""
+    if root and path == root:
+        return "."
+    return path[len(root) + 1 :] if root and path.startswith(root + "/") else path
+
+
+# What hosts put into their shell's environment to name the session.
+_SESSION_VARIABLES = ("CTX_SESSION", "CLAUDE_CODE_SESSION_ID", "CODEX_THREAD_ID", "CODEX_SESSION_ID", "GEMINI_SESSION_ID", "COPILOT_SESSION_ID")
+
+
+def session() -> str:
+    """The host session that this process belongs to, "" when none is known."""
+    for name in _SESSION_VARIABLES:
+        if getenv(name):
+            return getenv(name)
+    return ""
+
+
+def to_json(value: Any) -> str:
+    """JSON with sorted keys and no spaces, ASCII only, so that equal values are equal bytes; without the cost of the `json` module."""
+    if isinstance(value, str):
+        if value.isascii() and value.isprintable() and '"' not in value and "\\" not in value:
+            return '"%s"' % value
+        try:
+            from _json import encode_basestring_ascii
+        except ImportError:
+            from json.encoder import encode_basestring_ascii
+        return encode_basestring_ascii(value)
+    if value is None or value is True or value is False:
+        return {None: "null", True: "true", False: "false"}[value]
+    if isinstance(value, (int, float)):
+        return repr(value)
+    if isinstance(value, dict):
+        return "{%s}" % ",".join("%s:%s" % (to_json(key), to_json(value[key])) for key in sorted(value))
+    return "[%s]" % ",".join(to_json(item) for item in value)
+
+
+def from_json(data: bytes) -> Any:
+    """What `to_json` wrote. Raises ValueError on anything that is not JSON."""
+    import json
+
+    try:
+        return json.loads(data.decode("utf-8", "surrogateescape"))
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+
+
+# ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+# 3 · shell
+# Knows bash's surface: words, operators and spans of one command line. Never knows programs or files.
+# ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+DYNAMIC = "\0"  # in a word's text: a part that only running the line can tell (an expansion, a pattern, braces, a tilde)
+NESTING = 40  # deeper lines are unsure
+
+METACHARACTERS = frozenset(" \t\n;&|<>()")
+WORD_ENDS = frozenset(" \t\n;&|)")
+WORD_SPECIALS = METACHARACTERS | frozenset("'\"\\$`*?[{~")
+QUOTE_SPECIALS = frozenset('"\\$`')
+BRACE_SPECIALS = frozenset("\"\\$`'}")
+DIGITS = frozenset("0123456789")
+NAME_CHARACTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_") | DIGITS
+QUOTES = ("'", '"', "\\", "$'", '$"')
+SPECIAL_PARAMETERS = frozenset("@*#?-$!") | DIGITS
+
+CLOSING = {  # the words that may end a list, by the word before it
+    "{": ("}",), "(": (")",), "if": ("then",), "elif": ("then",), "then": ("elif", "else", "fi"), "else": ("fi",), "while": ("do",),
+    "until": ("do",), "do": ("done",),
+}  # fmt: skip
+CLOSERS = frozenset(("then", "elif", "else", "fi", "do", "done", "esac", "}"))
+OPENERS = frozenset(("{", "if", "while", "until", "for", "select", "case", "function", "[[", "coproc"))
+RESERVED = OPENERS | CLOSERS | {"!", "time", "in"}
+RESERVED_STARTS = frozenset(word[0] for word in RESERVED)
+CASE_ENDS = (";;", ";&", ";;&")
+DOUBLE_CONTROLS = frozenset((";;", ";&", "&&", "||", "|&"))
+REDIRECTIONS = ("<<<", "<<-", "&>>", "<<", "<&", "<>", ">>", ">&", ">|", "&>", "<", ">")  # longest first
+
+
+class Word:
+    """One word, typed as `line.text[start:end]`.
+
+    `text` is what bash makes of it, quotes removed, with DYNAMIC for what is not known. `quoted` says that a part of it was quoted,
+    which keeps bash from taking it for a reserved word or an alias.
+    """
+
+    __slots__ = ("start", "end", "text", "quoted")
+
+    def __init__(self, start: int, end: int, text: str, quoted: bool) -> None:
+        self.start, self.end, self.text, self.quoted = start, end, text, quoted
+
+    @property
+    def value(self) -> Optional[str]:
+        """The one argument that this word becomes, None when that is not known."""
+        return None if DYNAMIC in self.text else self.text
+
+
+class Redirect:
+    """`fd` `op` `target`, typed as `line.text[start:end]`; `fd` may be "". `body` is the span of a here-document's lines."""
+
+    __slots__ = ("start", "end", "fd", "op", "target", "body")
+
+    def __init__(self, start: int, fd: str, op: str, target: Word) -> None:
+        self.start, self.end, self.fd, self.op, self.target, self.body = start, target.end, fd, op, target, (0, 0)
+
+
+class Command:
+    """One command: a simple one (`kind` is "") or a compound one (`kind` is what opens it; "function": it defines `name`).
+
+    `before` and `after` are the operators around it ("" at the ends of the text, the opening word first in a compound). `pipe`
+    holds all stages of its pipeline, `stage` is its place there. `nest` names what encloses it, outermost first: () is a list
+    position.
+    """
+
+    __slots__ = (
+        *("start", "end", "kind", "name", "assigns", "words", "redirects", "before", "after", "pipe", "stage"),
+        *("nest", "background", "negated", "timed"),
+    )
+
+    def __init__(self, start: int, before: str, nest: Tuple[str, ...]) -> None:
+        self.start = self.end = start
+        self.kind = self.name = ""
+        self.assigns: List[Word] = []
+        self.words: List[Word] = []
+        self.redirects: List[Redirect] = []
+        self.before, self.after, self.nest = before, "", nest
+        self.pipe: List[Command] = [self]
+        self.stage = 0
+        self.background = self.negated = self.timed = False
+
+
+class Line:
+    """A scanned command line: its `commands` in the order in which they start, those inside others included.
+
+    `unsure` says why the scan gave up at offset `at`, "" when all was understood. In an unsure line nothing may be edited, and
+    `commands` is only what was seen so far.
+    """
+
+    __slots__ = ("text", "commands", "unsure", "at")
+
+    def __init__(self, text: str) -> None:
+        self.text, self.unsure, self.at = text, "", len(text)
+        self.commands: List[Command] = []
+
+
+class Unsure(Exception):
+    """The scanner met something that it does not read with certainty."""
+
+
+def assigned_name(raw: str) -> str:
+    """The variable that the word typed as `raw` assigns (`NAME=…`, `NAME+=…`, `NAME[…]=…`), "" if it is no assignment."""
+    i = 0
+    while i < len(raw) and raw[i] in NAME_CHARACTERS:
+        i += 1
+    rest = raw[i:]
+    if rest.startswith("["):
+        rest = rest[rest.find("]") + 1 :]
+    return raw[:i] if i and raw[0] not in DIGITS and rest.startswith(("=", "+=")) else ""
+
+
+def scan(text: str) -> Line:
+    """Read a bash command line. Total and linear: any text gives a Line, at worst an unsure one."""
+    line = Line(text)
+    scanner = Scanner(line)
+    try:
+        if DYNAMIC in text:
+            raise Unsure("a NUL byte")
+        if scanner.list():
+            raise Unsure("a closing word that nothing opened")
+        if scanner.pending:
+            raise Unsure("a here-document without its end")
+    except Unsure as reason:
+        line.unsure, line.at = str(reason), min(scanner.at, len(text))
+    return line
+
+
+class Scanner:
+    """Recursive descent over `text[at:end]`. Each method reads one construct of bash's grammar and leaves `at` behind it."""
+
+    __slots__ = ("line", "text", "end", "at", "nest", "before", "pending", "depth")
+
+    def __init__(self, line: Line) -> None:
+        self.line, self.text, self.end, self.at = line, line.text, len(line.text), 0
+        self.nest: Tuple[str, ...] = ()
+        self.before = ""  # the operator last read
+        self.pending: List[Redirect] = []  # here-documents whose bodies start behind the next newline
+        self.depth = 0
+
+    # blanks, operators, reserved words
+
+    def peek(self, sign: str) -> bool:
+        return self.text.startswith(sign, self.at, self.end)
+
+    def blank(self) -> None:
+        """Skip blanks, line continuations and a comment."""
+        text, i, end = self.text, self.at, self.end
+        while i < end:
+            c = text[i]
+            if c == " " or c == "\t":
+                i += 1
+            elif c == "\\" and text.startswith("\n", i + 1, end):
+                i += 2
+            elif c == "#":
+                i = text.find("\n", i, end)
+                i = end if i < 0 else i
+            else:
+                break
+        self.at = i
+
+    def newlines(self) -> None:
+        self.blank()
+        while self.peek("\n"):
+            self.at += 1
+            if self.pending:
+                self.bodies()
+            self.blank()
+
+    def control(self) -> str:
+        """The control operator ahead, "" if there is none."""
+        self.blank()
+        text, i = self.text, self.at
+        c = text[i : i + 1] if i < self.end else ""
+        if c == "" or c not in ";&|\n()":
+            return ""
+        if c != "\n" and text.startswith("\\\n", i + 1) and text[i + 1 :].lstrip("\\\n")[:1] in (";", "&", "|", ">"):
+            raise Unsure("an operator broken over two lines")
+        double = text[i : min(i + 2, self.end)]
+        if double in DOUBLE_CONTROLS:
+            return ";;&" if self.peek(";;&") else double
+        return "" if double == "&>" else c
+
+    def reserved(self) -> str:
+        """The reserved word ahead, "" if the next word is none."""
+        self.blank()
+        i = j = self.at
+        if i >= self.end or self.text[i] not in RESERVED_STARTS:
+            return ""
+        stop = min(self.end, i + 9)
+        while j < stop and self.text[j] not in METACHARACTERS:
+            j += 1
+        word = self.text[i:j]
+        return word if word in RESERVED else ""
+
+    def expect(self, sign: str, what: str) -> None:
+        if not self.peek(sign):
+            raise Unsure(what)
+        self.at += len(sign)
+
+    def within(self, nest: Tuple[str, ...], read: Callable[[], Any]) -> Any:
+        """What `read` reads one level deeper, inside `nest`."""
+        if self.depth == NESTING:
+            raise Unsure("nested too deeply")
+        outer, self.nest, self.depth = self.nest, self.nest + nest, self.depth + 1
+        result = read()
+        self.nest, self.depth = outer, self.depth - 1
+        return result
+
+    # lists, pipelines, compound commands
+
+    def list(self) -> str:
+        """Commands up to the word or sign that closes them, which is returned and not consumed ("" at the end of the text)."""
+        while True:
+            self.newlines()
+            word = self.reserved()
+            op = "" if word else self.control()
+            if word in CLOSERS or op == ")" or op in CASE_ENDS or self.at >= self.end:
+                return word or op
+            first = len(self.line.commands)
+            last = self.and_or()
+            op = self.control()
+            if op == ";" or op == "&" or op == "\n":
+                last.after = self.before = op
+                self.at += op != "\n"
+                if op == "&":
+                    for command in self.line.commands[first:]:
+                        command.background = True
+            elif not (op or self.at >= self.end or self.reserved() in CLOSERS):
+                raise Unsure("no operator between two commands")
+
+    def and_or(self) -> Command:
+        while True:
+            last = self.pipeline()
+            op = self.control()
+            if op != "&&" and op != "||":
+                return last
+            last.after = self.before = op
+            self.at += 2
+            self.newlines()
+
+    def pipeline(self) -> Command:
+        negated = timed = False
+        word = self.reserved()
+        while word == "!" or word == "time":
+            negated, timed = negated != (word == "!"), timed or word == "time"
+            self.at += len(word)
+            self.blank()
+            if word == "time" and self.peek("-p "):
+                self.at += 2
+            word = self.reserved()
+        pipe: List[Command] = []
+        while True:
+            command = self.command()
+            command.pipe, command.stage, command.negated, command.timed = pipe, len(pipe), negated, timed
+            pipe.append(command)
+            op = self.control()
+            if op != "|" and op != "|&":
+                return command
+            command.after = self.before = op
+            self.at += len(op)
+            self.newlines()
+
+    def command(self) -> Command:
+        word = self.reserved()
+        command = Command(self.at, self.before, self.nest)
+        self.line.commands.append(command)
+        if word in OPENERS:
+            command.kind = word
+        elif self.peek("("):
+            command.kind = "((" if self.peek("((") else "("
+        if command.kind:
+            self.at += len(command.kind)
+            self.compound(command, command.kind)
+            command.end = self.at
+        self.simple(command)
+        return command
+
+    def compound(self, command: Command, kind: str) -> None:
+        word = kind
+        while word in CLOSING:
+            word = self.body(kind, CLOSING[word])
+        if kind == "((":
+            self.arithmetic()
+        elif kind == "[[":
+            self.test()
+        elif kind == "for" or kind == "select":
+            self.loop(kind)
+        elif kind == "case":
+            self.case()
+        elif kind == "function":
+            self.blank()
+            self.function(command, self.word())
+        elif kind == "coproc":
+            raise Unsure("a coprocess")
+
+    def body(self, kind: str, closers: Sequence[str]) -> str:
+        """A list inside `kind`, up to and with one of `closers`, which is returned."""
+        self.before = kind
+        closer: str = self.within((kind,), self.list)
+        if closer not in closers:
+            raise Unsure("%s without %s" % (kind, " or ".join(closers)))
+        self.at += len(closer)
+        return closer
+
+    def loop(self, kind: str) -> None:
+        self.blank()
+        if self.peek("(("):
+            self.at += 2
+            self.arithmetic()
+        else:
+            self.word()
+            self.newlines()
+            if self.reserved() == "in":
+                self.at += 2
+                self.words(self.blank)
+        if self.control() == ";":
+            self.at += 1
+        self.newlines()
+        word = self.reserved()
+        if word != "do" and word != "{":
+            raise Unsure("a loop without do")
+        self.at += len(word)
+        self.body(kind, CLOSING[word])
+
+    def words(self, between: Callable[[], None]) -> None:
+        """Words that are no command, with what `between` skips around them."""
+        between()
+        while self.at < self.end and (self.text[self.at] not in METACHARACTERS or self.substituted()):
+            self.word()
+            between()
+
+    def case(self) -> None:
+        self.blank()
+        self.word()
+        self.newlines()
+        self.expect("in", "case without in")
+        self.newlines()
+        while self.reserved() != "esac":
+            self.at += self.peek("(")
+            self.words(self.blank)
+            while self.peek("|"):
+                self.at += 1
+                self.words(self.blank)
+            self.expect(")", "a case pattern without )")
+            if self.body("case", ("esac", *CASE_ENDS)) == "esac":
+                return
+            self.newlines()
+        self.at += 4
+
+    def test(self) -> None:
+        """`[[ … ]]`, behind its opening."""
+        raw = ""
+        while raw != "]]":
+            while self.at < self.end and self.text[self.at] in METACHARACTERS and not self.peek(";"):
+                self.at += 1
+            start = self.at
+            if start >= self.end or self.text[start] in ";#":
+                raise Unsure("[[ without ]]")
+            self.word()
+            raw = self.text[start : self.at]
+
+    def function(self, command: Command, name: Word) -> None:
+        """The rest of a definition, from the optional `()` on."""
+        command.kind, command.name, command.words = "function", name.text, []
+        self.blank()
+        if self.peek("("):
+            self.at += 1
+            self.blank()
+            self.expect(")", "( after a word")
+        self.newlines()
+        if not self.within(("function",), self.command).kind:
+            raise Unsure("a function without a body")
+
+    # simple commands, redirections, here-documents
+
+    def simple(self, command: Command) -> None:
+        """Assignments, words and redirections; behind a compound command only the last of these."""
+        text = self.text
+        while True:
+            self.blank()
+            start = self.at
+            c = text[start] if start < self.end else "\n"
+            if c in METACHARACTERS and not self.substituted():
+                if c == "(" and not command.kind:
+                    if len(command.words) != 1 or command.assigns or command.redirects:
+                        raise Unsure("( after a word")
+                    self.function(command, command.words[0])
+                    command.end = self.at
+                elif c in "<>" or self.peek("&>"):
+                    self.redirect(command, start)
+                    continue
+                break
+            word = self.word()
+            raw = text[start : self.at]
+            redirecting = self.at < self.end and text[self.at] in "<>"
+            if redirecting and not raw.strip("0123456789"):
+                self.redirect(command, start)
+            elif redirecting and raw[0] + raw[-1] == "{}":
+                raise Unsure("a redirection to a variable")
+            elif command.kind:
+                self.at = start
+                break
+            elif command.words or not assigned_name(raw):
+                command.words.append(word)
+            else:
+                command.assigns.append(word)
+            command.end = self.at
+        if command.end == command.start:
+            raise Unsure("an operator without a command")
+
+    def redirect(self, command: Command, start: int) -> None:
+        """A redirection whose descriptor, if it has one, stands at `start`."""
+        fd = self.text[start : self.at]
+        op = next(op for op in REDIRECTIONS if self.peek(op))
+        self.at += len(op)
+        if self.peek("\\\n"):
+            raise Unsure("an operator broken over two lines")
+        self.blank()
+        if self.at >= self.end or self.text[self.at] in METACHARACTERS and not self.substituted():
+            raise Unsure("a redirection without a target")
+        redirect = Redirect(start, fd, op, self.word())
+        command.redirects.append(redirect)
+        command.end = self.at
+        if op == "<<" or op == "<<-":
+            self.pending.append(redirect)
+
+    def bodies(self) -> None:
+        """The here-documents that the newline just read starts."""
+        for redirect in self.pending:
+            delimiter, start, i = redirect.target, self.at, self.at
+            if delimiter.value is None:
+                raise Unsure("a here-document with an unusual end")
+            joined = False  # the line before ends in a continuation, so this one cannot be the end
+            while True:
+                if i >= self.end:
+                    raise Unsure("a here-document without its end")
+                j = self.text.find("\n", i, self.end)
+                j = self.end if j < 0 else j
+                row = self.text[i:j]
+                if not joined and (row.lstrip("\t") if redirect.op == "<<-" else row) == delimiter.text:
+                    break
+                joined = not delimiter.quoted and (len(row) - len(row.rstrip("\\"))) % 2 == 1
+                i = j + 1
+            redirect.body = (start, i)
+            if not delimiter.quoted:
+                self.inside(start, i, self.expansions)
+            self.at = min(j + 1, self.end)
+        self.pending = []
+
+    # words and what they expand
+
+    def substituted(self) -> bool:
+        """A process substitution is ahead."""
+        return self.peek("<(") or self.peek(">(")
+
+    def closing(self, quote: str, i: int) -> int:
+        """The offset of the next unescaped `quote` from `i` on."""
+        while i < self.end and self.text[i] != quote:
+            i += 2 if self.text[i] == "\\" else 1
+        if i >= self.end:
+            raise Unsure("an open quote")
+        return i
+
+    def word(self) -> Word:
+        text, end, start = self.text, self.end, self.at
+        i = start
+        while i < end and text[i] not in WORD_SPECIALS:
+            i += 1
+        if i >= end or text[i] in WORD_ENDS:  # as most words are
+            self.at = i
+            return Word(start, i, text[start:i], False)
+        parts: List[str] = []
+        quoted = False
+        i = start
+        while i < end and text[i] not in WORD_ENDS:
+            j = i
+            while j < end and text[j] not in WORD_SPECIALS:
+                j += 1
+            known: Optional[str] = text[i:j]
+            if j == i:
+                self.at = i
+                known = self.piece(text[i], parts)
+                quoted = quoted or text.startswith(QUOTES, i) and not text.startswith("\\\n", i)
+                j = self.at
+            if known is None:
+                break
+            parts.append(known)
+            i = j
+        self.at = i
+        raw = text[start : self.at]
+        return Word(start, self.at, raw if raw == "[" or raw == "{" else "".join(parts), quoted)
+
+    def piece(self, c: str, parts: Sequence[str]) -> Optional[str]:
+        """The part of a word that starts with the special character `c`, behind `parts`; None if that ends the word."""
+        i = self.at
+        self.at += 1
+        following = self.text[i + 1 : min(i + 2, self.end)]
+        if c == "'":
+            self.at = self.text.find("'", i + 1, self.end) + 1
+            if not self.at:
+                self.at = i
+                raise Unsure("an open quote")
+            return self.text[i + 1 : self.at - 1]
+        if c == '"':
+            return self.double_quoted()
+        if c == "\\":
+            self.at += len(following)
+            return "" if following == "\n" else following or c
+        if c == "$" or c == "`":
+            self.at = i
+            return self.expansion(False)
+        if c == "{" and following == "}" or c == "~" and (parts and parts[-1][-1:] not in ("=", ":")):
+            return c
+        if c in "<>" and following == "(":
+            self.at += 1
+            self.substitution(c + "(")
+        elif c == "(" and len(parts) == 1 and parts[0][-1:] == "=" and assigned_name(parts[0]):
+            self.within((), lambda: self.words(self.newlines))
+            self.expect(")", "an open array")
+        elif c in METACHARACTERS:
+            self.at = i
+            return None
+        return DYNAMIC
+
+    def double_quoted(self) -> str:
+        """The rest of a double-quoted string, its closing quote included."""
+        known = self.expansions('"')
+        self.expect('"', "an open quote")
+        return known
+
+    def expansions(self, stop: str = "", specials: frozenset[str] = QUOTE_SPECIALS) -> str:
+        """Text in which only `specials` are special, up to an unescaped `stop` or the end."""
+        text, end, i = self.text, self.end, self.at
+        parts: List[str] = []
+        while i < end:
+            j = i
+            while j < end and text[j] not in specials:
+                j += 1
+            parts.append(text[i:j])
+            i = j
+            if i >= end or text[i] == stop:
+                break
+            c, self.at = text[i], i
+            if c == "\\":
+                following = text[i + 1 : i + 2]
+                if following != "\n":
+                    parts.append(following if following in QUOTE_SPECIALS else c + following)
+                i += 2
+            elif c == "$" or c == "`":
+                parts.append(self.expansion(True))
+                i = self.at
+            elif c == '"' and stop == "}":
+                self.at += 1
+                self.double_quoted()
+                i = self.at
+            elif c == "'":
+                raise Unsure("a quote inside ${")
+            else:
+                parts.append(c)
+                i += 1
+        self.at = min(i, end)
+        return "".join(parts)
+
+    def expansion(self, quoted: bool) -> str:
+        """What starts with `$` or a backquote; returns its known text, or DYNAMIC."""
+        known: str = self.within((), lambda: self.expanded(quoted))
+        return known
+
+    def expanded(self, quoted: bool) -> str:
+        text, i = self.text, self.at
+        following = text[i + 1 : min(i + 2, self.end)]
+        self.at = i + 2
+        if text[i] == "`":
+            self.backquoted(i + 1)
+        elif text.startswith("$((", i, self.end):
+            self.at = i + 3
+            self.arithmetic()
+        elif following == "(":
+            self.substitution("$(")
+        elif following == "{":
+            if text[i + 2 : i + 3] in (" ", "\t", "\n", "|"):
+                raise Unsure("a command inside ${")
+            self.expansions("}", BRACE_SPECIALS)
+            self.expect("}", "an open ${")
+        elif following == "'" and not quoted:
+            self.at = self.closing("'", i + 2) + 1
+            raw = text[i + 2 : self.at - 1]
+            return DYNAMIC if "\\" in raw else raw
+        elif following == '"' and not quoted:
+            self.double_quoted()
+        elif following in NAME_CHARACTERS and following not in DIGITS:
+            while self.at < self.end and text[self.at] in NAME_CHARACTERS:
+                self.at += 1
+        elif following == "[" or text.startswith("\\\n", i + 1, self.end):
+            raise Unsure("an unusual expansion")
+        elif following not in SPECIAL_PARAMETERS:
+            self.at = i + 1
+            return "$"
+        return DYNAMIC
+
+    def arithmetic(self) -> None:
+        """The rest of `((…))`."""
+        depth = 0
+        while self.at < self.end:
+            c = self.text[self.at]
+            if c == "$" or c == "`":
+                self.expansion(True)
+                continue
+            if c in "'\"\\\n":
+                raise Unsure("a quote or newline inside ((")
+            if c == ")" and not depth:
+                break
+            depth += (c == "(") - (c == ")")
+            self.at += 1
+        self.expect("))", "(( that is no arithmetic")
+
+    def substitution(self, kind: str) -> None:
+        """The rest of `$(…)`, `<(…)` or `>(…)`."""
+        start, outer, before, self.pending = self.at, self.pending, self.before, []
+        self.body(kind, (")",))
+        if self.pending or outer and self.text.find("\n", start, self.at) >= 0:
+            raise Unsure("a here-document across a substitution")
+        self.pending, self.before = outer, before
+
+    def backquoted(self, start: int) -> None:
+        """The rest of a backquoted command. An escape would change what is read inside."""
+        end, outer, before, self.before = self.closing("`", start), self.nest, self.before, "`"
+        if self.text.find("\\", start, end) >= 0:
+            raise Unsure("a backslash inside backquotes")
+        self.nest = outer + ("`",)
+        self.inside(start, end, self.list)
+        self.nest, self.before, self.at = outer, before, end + 1
+
+    def inside(self, start: int, end: int, read: Callable[[], str]) -> None:
+        """Run `read` over text[start:end] alone."""
+        outer, pending, self.at, self.end, self.pending = self.end, self.pending, start, end, []
+        read()
+        if self.at < end or self.pending or pending and read == self.list:
+            raise Unsure("an unusual command")
+        self.end, self.pending = outer, pending
+
+
+# ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+# 4 · guard
+# Knows programs: what class a command is of, which shape it has, what may be put in front of it. Never does I/O of any kind.
+# ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+COMMAND_LIMIT = 4 * KIB  # longer commands are not read
+
+# What running a command amounts to, lightest first: a line is as heavy as its heaviest part. Then its class in the words of
+# DESIGN §7, and what `reason` says when nothing is captured.
+KINDS = ("bounded", "content", "search", "report", "live", "unknown", "mutation")
+CLASSES = {"content": "noisy", "search": "noisy", "report": "noisy", "live": "unknown"}  # the others are classes themselves
+REASONS = {
+    "bounded": "prints little", "content": "a read, which this host keeps", "search": "a search, which this host keeps",
+    "report": "", "live": "runs until it is stopped, or elsewhere", "unknown": "not known", "mutation": "changes something",
+}  # fmt: skip
+
+# The table of programs: rules, each followed by the indented names it holds for. A name is a program, `program/subcommand` or, for
+# Python modules, `-m/module`. It is searched as text: a dictionary of this size takes longer to load than a command to judge.
+#
+# A rule starts with one of
+#   KIND                  what running it amounts to
+#   sub BARE OTHER        a subcommand decides; BARE is the kind without one, OTHER of those not listed (`script`: see `by_name`)
+#   wrap N BARE           runs the command behind its own options and N operands (`=`: behind assignments); BARE if there is none
+#   left                  the same, but nothing may be put in front of it
+#   exec N                the same, and what it runs may also be a file or a script of the project
+#   targets BARE OTHER    operands are targets, whose names decide: BARE without any, OTHER of names that say nothing; `first`: the
+#                         others are no targets
+#   script                runs the file that its first operand names
+#   python, shell, java, find, xargs, ctx    what these do
+# then come options that take a value (they hide an operand), then WORD|WORD>KIND: with one of these words it is KIND instead. Of
+# the words, `-x` is an option, `-x*` a letter in a group of short options, `-#` a dash and digits, `@` any operand, `@2` a second
+# one, anything else that operand. What agents run most stands first.
+ROWS = """\
+bounded:
+    uniq, cut, tr, tsort, shuf, nproc, seq, factor, base64, base32, md5sum, sha1sum, sha256sum, sha512sum, shasum, md5, cksum,
+    sum, b2sum, wc, stat, file, which, whereis, basename, dirname, realpath, readlink, pwd, cal, whoami, id, groups, who, last,
+    uname, hostname, uptime, free, df, arch, tty, echo, printf, true, false, test, expr, sleep, pgrep, pidof, nslookup, dig, host,
+    whois, ifconfig, getconf, lscpu, sw_vers, numfmt, tput, clear, bc, dc, iconv, envsubst, mktemp, vmstat, iostat, lsb_release,
+    apt-cache, java_home, pkg-config, llvm-config, python-config, cygpath, wslpath,
+search -c*|-q*|--count|--quiet|--silent|--count-matches>bounded --files>content:
+    grep, egrep, fgrep, zgrep, ugrep, ag, ack, rg, git/grep,
+bounded -R*|--recursive|--tree|-T>content:
+    ls, gls, exa, eza, lsd, dir, vdir,
+content -q|--brief|-s>bounded -i|--in-place>mutation:
+    cat, bat, batcat, nl, tac, less, more, zcat, gzcat, bzcat, xzcat, xxd, od, hexdump, hd, strings, nm, objdump, readelf, otool,
+    size, ldd, diff, colordiff, sdiff, cmp, comm, column, pr, fold, fmt, rev, paste, join, expand, man, info, tldr, difft, delta,
+    xmllint, pdfinfo, ffprobe, mediainfo, identify, csvlook, csvcut, csvstat, xsv, mlr, gron,
+bounded -f*|-F*|--follow|--retry>live:
+    head, tail,
+content -i*|--in-place>mutation -n*|--quiet|--silent>bounded:
+    sed, gsed,
+find:
+    find, gfind, bfs, fd, fdfind,
+sub bounded unknown -C -c --git-dir --work-tree --namespace --exec-path --config-env:
+    git,
+bounded -d|--delete>mutation:
+    git/status, git/rev-parse, git/describe, git/merge-base, git/symbolic-ref, git/check-ignore, git/var, git/name-rev,
+    git/count-objects, git/diff-files, git/diff-index, git/check-attr, git/show-branch, git/help, git/version, git/verify-commit,
+    git/cherry, git/merge-tree,
+content -#|-n|-n*|--max-count|--count|-q|--quiet>bounded expire|delete>mutation --output>mutation:
+    git/log, git/shortlog, git/whatchanged, git/reflog, git/rev-list,
+content --stat|--name-only|--name-status|--shortstat|--numstat|--quiet|--check|-s|--no-patch|--summary|--dirstat>bounded
+  --output>mutation:
+    git/diff, git/show, git/range-diff, git/diff-tree,
+shell:
+    bash, sh, dash, zsh, ksh, mksh, ash,
+python -W -X --check-hash-based-pycs:
+    python, pypy,
+report --pdb|--trace|--looponfail>live --snapshot-update>mutation:
+    pytest, py.test, nose2, nosetests, green, stestr, trial, behave, robot, ward, -m/unittest, -m/doctest, -m/test, runtests.py,
+    run_tests.py, runtests,
+sub bounded script -C --dir --prefix -w --workspace --loglevel --userconfig --registry --filter -F --cache --reporter:
+    npm, pnpm,
+targets content unknown first -w --workspace --prefix -C --filter -F --cwd --fix|--write|-u|--updateSnapshot>mutation
+  --watch|--watchAll>live:
+    npm/run, npm/run-script, npm/rum, npm/urn, pnpm/run, pnpm/run-script, yarn/run, bun/run, deno/task, composer/run,
+    composer/run-script,
+sub bounded unknown -C:
+    go,
+report -fix>mutation:
+    staticcheck, revive, golint, gosec, govulncheck, errcheck, ineffassign, gocyclo, gocritic, nilaway, misspell, go/test,
+    go/build, go/vet,
+targets report report -C --directory -f --file --makefile -I --include-dir -o -W -n|--dry-run|--just-print|-p>content:
+    make, remake, nmake, mingw32-make, bmake,
+xargs -I -n -P -L -d -s -a -E --max-args --max-procs --delimiter --replace --arg-file:
+    xargs, gxargs,
+wrap 1 bounded -k --kill-after -s --signal:
+    timeout, gtimeout,
+mutation:
+    rm, rmdir, unlink, mv, cp, install, ln, mkdir, touch, chmod, chown, chgrp, truncate, shred, split, csplit, dd, scp, rclone,
+    bunzip2, unxz, unzstd, zip, cpio, ar, strip, ranlib, objcopy, codesign, mkfifo, mknod, setfacl, chattr, aria2c, yt-dlp,
+    ffmpeg, convert, magick, kill, pkill, killall, reboot, shutdown, poweroff, halt, useradd, usermod, userdel, groupadd, adduser,
+    deluser, chsh, mkfs, fdisk, parted, umount, swapon, insmod, modprobe, iptables, ufw, nft, defaults, ldconfig,
+    update-alternatives, add-apt-repository, apt-key, ssh-keygen, ssh-copy-id, ssh-add, certbot, mkcert, createdb, dropdb, initdb,
+    pg_restore, pg_dump, mysqldump, mongodump, mongorestore, tee, sponge, rename, dos2unix, unix2dos, write, mail, sendmail,
+    logger, pbcopy, xclip, xsel,
+script --test|--run>report --check|-c>report -e|-p|--eval|--print|-pe>unknown -v>bounded
+  --watch|-i|--interactive|--inspect-brk>live -r --require --import --loader --experimental-loader -C --conditions --env-file:
+    node,
+content -i>mutation:
+    awk, gawk, mawk, nawk,
+content -i|--in-place|--inplace>mutation:
+    jq, yq, xq, tomlq,
+report --watch|--watchAll|--ui|--debug>live -u|--updateSnapshot|--update-snapshots|--update>mutation:
+    jest, ava, tap, tape, jasmine, karma, qunit, uvu, tsd, wdio, testcafe, stryker, web-test-runner, wtr, vitest/run,
+    vitest/bench, vitest/related, vitest/list, playwright/test, cypress/run, ng/e2e, react-scripts/test, craco/test, npm/test,
+    npm/t, npm/tst, pnpm/test, pnpm/t, yarn/test, bun/test, deno/test, deno/bench, bats, shellspec, gotestsum, rspec, cucumber,
+    phpunit, pest, paratest, codecept, infection, prove, ctest, busted,
+report release|publish|deploy>mutation:
+    tox, nox,
+report --watch|-w|--inspect|--inspect-brk>live:
+    mocha, _mocha,
+sub report report --watch|-w|--ui>live -u|--update>mutation:
+    vitest,
+sub report report --watch>live:
+    ginkgo,
+live:
+    vitest/watch, vitest/dev, ginkgo/watch, playwright/codegen, playwright/show-report, playwright/show-trace, playwright/open,
+    cypress/open, pytest-watch, ptw, nodemon, concurrently, http-server, serve, live-server, json-server, browser-sync,
+    ts-node-dev, tsnd, node-dev, forever, pm2, entr, watchexec, watchman, fswatch, inotifywait, onchange, air, reflex, bacon,
+    guard, foreman, honcho, overmind, sphinx-autobuild, uvicorn, gunicorn, hypercorn, daphne, waitress-serve, streamlit, locust,
+    ipython, bpython, ptpython, irb, pry, jshell, iex, erl, ghci, utop, evcxr, gore, anvil, ganache, dlv, gdb, lldb, pdb, pudb,
+    rdbg,
+sub bounded unknown:
+    playwright, cypress, manage.py, django-admin, setup.py, biome, rome, dprint, taplo, lefthook, pre-commit, golangci-lint,
+    sqlfluff, redocly, buf, spectral, conftest, bazel, buck, buck2, pants, goreleaser, cargo/nextest, wasm-pack, trunk, dx,
+    prisma, drizzle-kit, knex, supabase, mix, rebar3, gleam, stack, cabal, spago, opam, nimble, shards, crystal, dub, raco, zig,
+    forge, hardhat, truffle, anchor, scarb, lake, moon, dune, dotnet, ansible-galaxy, nix, jupyter, dbt, alembic, celery, mlflow,
+    dvc, fnm, volta,
+mutation:
+    playwright/install, playwright/uninstall, playwright/install-deps, cypress/install, manage.py/migrate,
+    manage.py/makemigrations, manage.py/loaddata, manage.py/flush, manage.py/collectstatic, manage.py/createsuperuser,
+    django-admin/startproject, setup.py/install, setup.py/develop, setup.py/upload, setup.py/clean, biome/init, biome/migrate,
+    pre-commit/install, pre-commit/autoupdate, pre-commit/clean, pre-commit/gc, lefthook/install, lint-staged, husky,
+    golangci-lint/migrate, golangci-lint/cache, sqlfluff/fix, sqlfluff/format, buf/generate, buf/push, buf/format, bazel/clean,
+    bazel/sync, bazel/fetch, pants/fmt, pants/fix, goreleaser/release, prisma/migrate, prisma/db, prisma/format, prisma/init,
+    drizzle-kit/push, drizzle-kit/migrate, drizzle-kit/generate, knex/migrate:latest, supabase/db, -m/venv, -m/virtualenv,
+    virtualenv, -m/ensurepip, -m/zipapp, wrangler/deploy, wrangler/publish, ng/add, ng/update, ng/generate, ng/new, turbo/login,
+    turbo/link, nx/generate, nx/g, nx/migrate, nx/reset, nx/release, lerna/publish, lerna/version, rush/install, rush/update,
+    rush/publish, changeset, semantic-release, np, release-it, standard-version, create-react-app, degit, ginkgo/bootstrap,
+    ginkgo/generate, meson/install, meson/dist, meson/wrap, meson/init, meson/rewrite, meson/subprojects, alembic/upgrade,
+    alembic/downgrade, alembic/revision,
+live:
+    manage.py/runserver, manage.py/shell, manage.py/dbshell, django-admin/runserver, biome/start, prisma/studio,
+    drizzle-kit/studio, supabase/start, flask/run, flask/shell, celery/worker, mlflow/ui, mlflow/server, jupyter/notebook,
+    jupyter/lab, jupyter-lab, jupyter-notebook, -m/http.server, -m/pdb, -m/code, -m/asyncio, -m/idlelib, -m/uvicorn, -m/streamlit,
+    -m/notebook, -m/IPython, next/dev, next/start, vite/dev, vite/serve, vite/preview, ng/serve, nuxt/dev, nuxt/preview, nuxi/dev,
+    astro/dev, astro/preview, storybook/dev, start-storybook, react-scripts/start, craco/start, vue-cli-service/serve, expo/start,
+    wrangler/dev, gatsby/develop, gatsby/serve, remix/dev, react-router/dev, docusaurus/start, docusaurus/serve, vitepress/dev,
+    vuepress/dev, trunk/serve, dx/serve, mix/phx.server, mix/run, stack/ghci, stack/repl, cabal/repl, rebar3/shell, hardhat/node,
+report:
+    coverage/report, coverage/html, coverage/xml, coverage/json, coverage/lcov, coverage/combine, coverage/annotate,
+    manage.py/test, manage.py/check, django-admin/test, django-admin/check, setup.py/test, setup.py/build, setup.py/build_ext,
+    setup.py/check, setup.py/sdist, setup.py/bdist_wheel, -m/compileall, -m/py_compile, -m/tabnanny, -m/build, -m/timeit,
+    pyproject-build, cibuildwheel, auditwheel, pyinstaller, nuitka, cython, cythonize, mypyc, check-manifest, validate-pyproject,
+    pre-commit/run, lefthook/run, dprint/check, taplo/check, taplo/lint, mdl, golangci-lint/config, golangci-lint/linters,
+    sqlfluff/lint, redocly/lint, redocly/bundle, buf/lint, buf/build, buf/breaking, spectral/lint, conftest/test, conftest/verify,
+    trivy, grype, snyk, osv-scanner, cppcheck, cpplint, cmakelint, include-what-you-use, flawfinder, splint, gcovr, lcov, gcov,
+    hyperfine, bazel/build, bazel/test, bazel/coverage, buck/build, buck/test, buck2/build, buck2/test, pants/test, pants/lint,
+    pants/check, pants/package, autoreconf, autoconf, automake, configure, autogen.sh, qmake, goreleaser/check, goreleaser/build,
+    cargo/nextest/run, cargo/nextest/list, wasm-pack/test, wasm-pack/build, trunk/build, dx/build, prisma/validate, dbt/test,
+    dbt/compile, dbt/parse, jupyter/nbconvert, npm/doctor, pip/check, twine/check, nunit3-console, vstest.console, xunit.console,
+    mstest, make/all, poetry/check, poetry/build, pdm/build, hatch/build, hatch/test, rye/test, rye/lint, rye/build, pipenv/check,
+    flit/build, uv/build, bundle/check, vitepress/build, vuepress/build,
+report --fix|--autofix|--write-changes|--install-types|--init>mutation --watch|-w>live:
+    mypy, dmypy, pyright, basedpyright, pyre, pytype, ty, pylint, flake8, pyflakes, pycodestyle, pydocstyle, bandit, vulture,
+    radon, xenon, prospector, pylama, interrogate, refurb, deptry, lint-imports, safety, pip-audit, codespell, semgrep, pydoclint,
+    eslint, oxlint, tslint, standard, xo, stylelint, markdownlint, markdownlint-cli2, htmlhint, jshint, semistandard, textlint,
+    solhint, ls-lint, commitlint, cspell, alex, knip, depcheck, madge, ts-prune, publint, attw, size-limit, dpdm, license-checker,
+    shellcheck, checkbashisms, yamllint, hadolint, actionlint, zizmor, ansible-lint, tflint, tfsec, checkov, terrascan, kubeval,
+    kubeconform, kube-linter, kube-score, cfn-lint, dockle, vale, proselint, lychee, markdown-link-check, protolint, jsonlint,
+    ajv, squawk, editorconfig-checker, checkmake, gitleaks, trufflehog, lizard, jscpd, hlint, luacheck, selene, perlcritic,
+    statix, deadnix, slither, next/lint, typos,
+sub report report --fix|--add-noqa>mutation --watch|-w>live:
+    ruff,
+report --fix|--fix-only|--add-noqa>mutation --watch|-w>live:
+    ruff/check,
+mutation:
+    ruff/clean,
+content:
+    ruff/rule, ruff/linter, ruff/config,
+mutation --check|--check-only|--diff|-c|-d|--lint|--dry-run|--test|--set-exit-if-changed|--verify-no-changes>report
+  --in-place|-i>mutation:
+    ruff/format, hatch/fmt, black, isort, yapf, autopep8, autoflake, docformatter, pyupgrade, djlint, mdformat, usort, ufmt,
+    dprint/fmt, taplo/fmt, taplo/format, golangci-lint/fmt, stylua, ormolu, fourmolu, nixfmt, alejandra, rustfmt, leptosfmt,
+    scalafmt, ktfmt, google-java-format, cmake-format, gersemi, buildifier, csharpier, elm-format, pint, ecs, rector, phpcbf,
+    cargo/fmt, dotnet/format, deno/fmt, mix/format, gleam/format, zig/fmt, forge/fmt, dune/fmt, dart/format, scarb/fmt,
+mutation check|--dry-run>report:
+    php-cs-fixer,
+mutation -check>report:
+    terraform/fmt,
+report --write|--fix|--apply|--apply-unsafe|--apply-suggested|--unsafe>mutation:
+    biome/check, biome/lint, biome/ci, biome/format, rome/check, rome/ci,
+report --fix>mutation:
+    golangci-lint/run, cargo/clippy,
+content -w>mutation -l|-d>report:
+    gofmt, goimports, gofumpt, golines, shfmt,
+content --write|-w>mutation --check|-c|-l|--list-different>report:
+    prettier, prettierd,
+report --fix|-fix|--fix-errors|-fix-errors>mutation:
+    clang-tidy,
+content -i>mutation --dry-run|-n>report:
+    clang-format, astyle,
+report -a|-A|-x|--autocorrect|--autocorrect-all|--auto-correct|--auto-correct-all|--fix|--auto-gen-config>mutation:
+    rubocop, standardrb, erblint, erb_lint, haml-lint, reek, brakeman, steep, srb, bundler-audit, bundle-audit,
+report --alter|--generate-baseline|--set-baseline>mutation:
+    phpstan, psalm, phpcs, phpmd, phan, deptrac, parallel-lint, phpmetrics,
+report -F|--format|--auto-correct>mutation:
+    ktlint, detekt, checkstyle, pmd, spotbugs, scalafix, scalastyle,
+report --fix|--autocorrect|autocorrect|fix|--in-place|-i>mutation:
+    swiftlint,
+mutation --lint|lint>report:
+    swiftformat, swift-format,
+report -E|-dM>content -dumpversion|-dumpmachine|-print-search-dirs>bounded:
+    gcc, g++, cc, c++, clang, clang++, clang-cl, icc, icx, nvcc, hipcc, tcc, ld, ld.lld, mold, emcc, em++, gfortran, gnatmake, as,
+    nasm, yasm, dmd, ldc2, gdc, fpc, ghc, valac, odin, nim, ccache, sccache, rustc, swiftc, kotlinc, scalac, groovyc, csc, mcs,
+    fsharpc, javac, ecj, javadoc, protoc, flatc, thrift, capnp, bison, yacc, flex, elm, ocamlopt, ocamlc, ocamlbuild, erlc,
+    elixirc, solc, vyper, coqc,
+targets report report -C -f -k -d -buildfile -file -t>content:
+    ninja, samu, scons, waf, xmake, tup, redo, premake5, b2, ant,
+live:
+    make/run, make/up, make/logs, make/bash, ant/run,
+report --install|-E|-P>unknown install>mutation --open>live -N|-LA|-L>content:
+    cmake,
+sub report report -C:
+    meson,
+content:
+    meson/introspect, bazel/query, bazel/cquery, bazel/aquery, bazel/info, bazel/version, manage.py/showmigrations,
+    manage.py/sqlmigrate, manage.py/diffsettings, manage.py/inspectdb, -m/json.tool, -m/dis, -m/tokenize, -m/ast, -m/inspect,
+    -m/site, -m/sysconfig, -m/platform, -m/calendar, -m/pydoc, -m/zipfile, -m/tarfile, -m/base64, nx/graph, nx/show, nx/report,
+    nx/list, turbo/ls, go/doc, go/list, cargo/tree, cargo/metadata, cargo/search, cargo/info, cargo/locate-project, cargo/pkgid,
+    cargo/expand, go/mod/graph, go/mod/why, go/mod/verify, dotnet/list, dotnet/help, alembic/history, alembic/current,
+    flask/routes,
+wrap 0 unknown -o --output --log-file --suppressions -e:
+    valgrind, scan-build, strace, ltrace,
+report --watch|-w|-watch>live --init>mutation --showConfig|--listFilesOnly>content:
+    tsc, tsgo, vue-tsc, svelte-check, ngc, api-extractor,
+report --watch|-w|--serve|--servedir|--open|watch|serve|server|dev|start>live
+  publish|generate|g|new|install|add|init|deploy>mutation:
+    webpack, webpack-cli, rspack, rollup, rolldown, esbuild, tsup, tsdown, unbuild, microbundle, swc, babel, ncc, sass, lessc,
+    postcss, tailwindcss, stylus, browserify, uglifyjs, terser, electron-builder, build-storybook, rsbuild, electron-vite, vinxi,
+    svelte-kit, eleventy, father, umi, stencil, quasar, ember, ionic,
+sub live unknown -c --config -m --mode --port --host:
+    vite, next, nuxt, nuxi, astro, parcel, storybook, gatsby, remix, react-router, docusaurus, vitepress, vuepress, expo, ng,
+    wrangler, react-scripts, craco, vue-cli-service,
+report --watch|-w>live --fix>mutation:
+    vite/build, next/build, next/typegen, nuxt/build, nuxt/generate, nuxt/typecheck, nuxi/build, nuxi/typecheck, astro/build,
+    astro/check, parcel/build, storybook/build, gatsby/build, remix/build, remix/vite:build, react-router/build,
+    react-router/typecheck, docusaurus/build, expo/export, ng/build, ng/lint, wrangler/types, react-scripts/build, craco/build,
+    vue-cli-service/build,
+live --watch=false|--no-watch>report:
+    ng/test,
+sub bounded script --cwd --filter -F:
+    turbo,
+targets bounded unknown first -c --configuration:
+    nx,
+targets bounded unknown -C -f --file -p --project --base --head --cwd -d --dir:
+    lerna, rush, lage, gulp, grunt, jake, mage, task, just, invoke, inv, doit, poe, nps, run-s, run-p, npm-run-all, fab, thor,
+targets report unknown -f -I -r:
+    rake,
+targets unknown unknown -F --filter --projects --scope --base --head:
+    turbo/run, nx/run, nx/run-many, nx/affected, lerna/run, moon/run,
+wrap = bounded -f -e:
+    cross-env, cross-env-shell, env-cmd,
+report serve|server|preview|watch|--watch|-w|-s>live deploy|gh-deploy|publish|new>mutation:
+    sphinx-build, mkdocs, jekyll, hugo, zola, mdbook, doxygen, jupyter-book, quarto, asciidoctor, antora,
+report -pvc|watch>live:
+    pdflatex, xelatex, lualatex, latex, tectonic, bibtex, biber, latexmk, typst, makeindex,
+sub bounded unknown:
+    coverage,
+python --source --omit --include --rcfile --context --concurrency --data-file:
+    coverage/run,
+wrap 0 bounded -r --reporter -x --exclude -n --include:
+    c8, nyc,
+sub bounded mutation --python --proxy --log --cache-dir:
+    pip, pipx,
+content set|unset|edit>mutation:
+    pip/list, pip/show, pip/freeze, pip/index, pip/debug, pip/config, pip/inspect, pip/hash, pipx/list, pipx/environment,
+exec --spec --python --index-url:
+    pipx/run,
+sub bounded mutation --directory --project --config-file --cache-dir --color:
+    uv,
+exec --with --with-editable --with-requirements --extra --group --only-group --no-group -p --python --package --env-file
+  --directory --project --index --index-url --extra-index-url --from -e --env --environment -m|--module|--script|-s>unknown:
+    uv/run, uvx, uv/tool/run, rye/run, pdm/run, pixi/run, pipenv/run, poetry/run, hatch/run,
+sub bounded mutation:
+    uv/tool, uv/python, uv/cache, uv/self, uv/pip, rustup, gh/pr, gh/issue, gh/run, gh/repo, gh/release, gh/workflow, gh/auth,
+    gh/secret, gh/label, gh/gist, gh/cache, gh/project, gh/variable, gh/org, gh/codespace, gh/extension, gh/alias, gh/config,
+    glab/mr, glab/issue, glab/ci, glab/repo, glab/release, git/remote, git/worktree, git/submodule, git/lfs, git/notes,
+    git/bundle, git/bisect, git/sparse-checkout, git/rerere, git/svn, git/maintenance, git/subtree, go/mod, go/work, hg, svn, jj,
+    fossil, p4, sl, gem,
+content:
+    uv/tool/list, uv/tool/dir, uv/python/list, uv/python/find, uv/python/dir, uv/cache/dir, uv/tree, uv/version, uv/self/version,
+    uv/pip/list, uv/pip/show, uv/pip/freeze, uv/pip/tree, uv/pip/check, rustup/show, rustup/which, rustup/doc, rustup/check,
+sub bounded mutation -C --directory -P --project -p:
+    poetry, pdm, hatch, rye, pixi, pipenv, flit,
+content --unset|create|remove|prune|use>mutation @2>mutation:
+    poetry/show, poetry/env, poetry/config, poetry/version, poetry/about, pdm/list, pdm/info, pdm/show, pdm/config, hatch/env,
+    hatch/version, hatch/status, rye/show, rye/list, pixi/list, pixi/info, pipenv/graph,
+live:
+    poetry/shell, pipenv/shell, hatch/shell, pixi/shell,
+sub bounded mutation:
+    maturin, twine,
+report:
+    maturin/build,
+sub bounded unknown --app -A:
+    flask,
+script --test>report -e|-p|--eval>unknown watch|--watch>live -r --require --import --tsconfig -P -O:
+    tsx, ts-node, esno, jiti, vite-node, babel-node,
+sub mutation script --cwd --registry --cache-folder:
+    yarn,
+sub live script --cwd -c --config --env-file:
+    bun,
+sub live unknown --config -c:
+    deno,
+report --watch>live:
+    deno/check, deno/lint, deno/compile, deno/doc, deno/coverage, bun/build,
+exec --include --from --exclude -j --jobs:
+    yarn/workspaces/foreach, yarn/workspaces/run, pnpm/recursive/run, composer/exec,
+sub bounded script --include --from --exclude -j:
+    yarn/workspaces, pnpm/recursive,
+exec 1:
+    yarn/workspace,
+wrap 1 bounded:
+    direnv/exec, aws-vault/exec,
+exec -p --package -w --workspace --prefix -c|--call>unknown:
+    npm/exec, npm/x, npx, pnpm/exec, pnpm/dlx, pnpx, yarn/exec, yarn/dlx, bunx, bun/x,
+report fix|--fix>mutation:
+    npm/audit, pnpm/audit, yarn/audit, npm/outdated, pnpm/outdated, yarn/outdated,
+content set|delete|fix|edit|add|rm|clean|remove|prune>mutation:
+    npm/ls, npm/list, npm/ll, npm/la, npm/view, npm/info, npm/show, npm/v, npm/search, npm/explain, npm/why, npm/help, npm/root,
+    npm/prefix, npm/bin, npm/config, npm/get, npm/query, npm/whoami, npm/ping, npm/pkg, npm/dist-tag, npm/diff, npm/cache,
+    npm/fund, pnpm/ls, pnpm/list, pnpm/why, pnpm/config, pnpm/root, pnpm/bin, pnpm/store, pnpm/licenses, yarn/list, yarn/why,
+    yarn/info, yarn/config, yarn/bin, yarn/licenses, bun/pm, bun/outdated, bun/why, bun/info, bun/audit, deno/info, deno/outdated,
+    deno/types,
+mutation:
+    npm/install, npm/i, npm/in, npm/add, npm/ci, npm/clean-install, npm/uninstall, npm/remove, npm/rm, npm/r, npm/un, npm/update,
+    npm/up, npm/upgrade, npm/link, npm/ln, npm/unlink, npm/publish, npm/unpublish, npm/version, npm/deprecate, npm/init,
+    npm/create, npm/pack, npm/dedupe, npm/ddp, npm/prune, npm/rebuild, npm/login, npm/logout, npm/adduser, npm/owner, npm/access,
+    npm/token, npm/set, npm/shrinkwrap, npm/edit, npm/install-test, npm/it, pnpm/install, pnpm/i, pnpm/add, pnpm/remove, pnpm/rm,
+    pnpm/uninstall, pnpm/un, pnpm/update, pnpm/up, pnpm/upgrade, pnpm/link, pnpm/unlink, pnpm/publish, pnpm/import, pnpm/init,
+    pnpm/create, pnpm/pack, pnpm/prune, pnpm/rebuild, pnpm/rb, pnpm/fetch, pnpm/deploy, pnpm/patch, pnpm/patch-commit, pnpm/setup,
+    pnpm/env, pnpm/self-update, pnpm/dedupe, yarn/install, yarn/add, yarn/remove, yarn/up, yarn/upgrade, yarn/upgrade-interactive,
+    yarn/link, yarn/unlink, yarn/publish, yarn/init, yarn/create, yarn/pack, yarn/version, yarn/set, yarn/plugin, yarn/import,
+    yarn/cache, yarn/global, yarn/dedupe, yarn/rebuild, yarn/npm, yarn/patch, yarn/login, yarn/logout, bun/install, bun/i,
+    bun/add, bun/a, bun/remove, bun/rm, bun/update, bun/link, bun/unlink, bun/create, bun/c, bun/init, bun/publish, bun/upgrade,
+    bun/patch, deno/install, deno/add, deno/remove, deno/cache, deno/upgrade, deno/init, deno/publish, deno/uninstall, deno/clean,
+live:
+    npm/start, npm/restart, npm/stop, pnpm/start, yarn/start, bun/repl, deno/repl, deno/serve, deno/jupyter,
+content -w|-u>mutation:
+    go/env,
+bounded:
+    go/version, go/help,
+mutation:
+    go/get, go/install, go/fmt, go/generate, go/clean, go/fix,
+sub bounded unknown --manifest-path -C --config -Z --color --target-dir:
+    cargo, cross,
+report --fix>mutation --open>live init>mutation:
+    cargo/test, cargo/t, cargo/build, cargo/b, cargo/check, cargo/c, cargo/bench, cargo/doc, cargo/d, cargo/rustc, cargo/rustdoc,
+    cargo/tarpaulin, cargo/llvm-cov, cargo/miri, cargo/audit, cargo/deny, cargo/outdated, cargo/machete, cargo/udeps,
+    cargo/semver-checks, cargo/hack, cargo/package, cargo/vet, cargo/geiger, cargo/mutants, cross/test, cross/build, cross/check,
+mutation:
+    cargo/fix, cargo/add, cargo/remove, cargo/rm, cargo/install, cargo/uninstall, cargo/update, cargo/publish, cargo/yank,
+    cargo/owner, cargo/login, cargo/logout, cargo/new, cargo/init, cargo/clean, cargo/vendor, cargo/generate-lockfile,
+    cargo/fetch, cargo/release, cargo/upgrade, cargo/generate, cargo/binstall,
+live:
+    cargo/watch,
+targets report report -f --file -pl --projects -P --activate-profiles -s --settings -gs -t --toolchains -l --log-file -rf
+  --resume-from -T --threads -b -v>bounded:
+    mvn,
+report:
+    mvn/install, mvn/package, mvn/verify, mvn/site, mvn/validate, mvn/initialize, gradle/installDist, gradle/assembleDist,
+mutation:
+    mvn/deploy, mvn/release:prepare, mvn/release:perform, mvn/jib:build, mvn/jib:dockerBuild, mvn/archetype:generate,
+    mvn/wrapper:wrapper, mvn/spotless:apply, gradle/wrapper, gradle/init, gradle/spotlessApply, gradle/ktlintFormat,
+live:
+    mvn/spring-boot:run, mvn/jetty:run, mvn/tomcat7:run, mvn/quarkus:dev, gradle/run, gradle/bootRun, gradle/quarkusDev,
+targets content report -p --project-dir -b --build-file -c --settings-file -x --exclude-task --tests -I --init-script -g
+  --project-cache-dir --max-workers --console -v>bounded --stop>mutation -t|--continuous>live:
+    gradle,
+content:
+    gradle/tasks, gradle/projects, gradle/dependencies, gradle/properties, gradle/help, gradle/dependencyInsight,
+targets live unknown -J -D:
+    sbt, lein, mill, bleep,
+java -cp -classpath --class-path -p --module-path --add-modules --add-opens --add-exports -m --module
+  -version|-fullversion>bounded:
+    java,
+script -e>unknown -cp -classpath:
+    scala, kotlin, groovy,
+mutation tf|tvf|-tf|-tvf|--list|-t>content:
+    jar,
+report:
+    dotnet/test, dotnet/build, dotnet/msbuild, dotnet/vstest, dotnet/publish, dotnet/pack, msbuild, xbuild,
+mutation list>content:
+    dotnet/restore, dotnet/add, dotnet/remove, dotnet/new, dotnet/tool, dotnet/nuget, dotnet/clean, dotnet/sln, dotnet/workload,
+    dotnet/ef, dotnet/dev-certs, dotnet/user-secrets, nuget, paket,
+live:
+    dotnet/watch, dotnet/fsi,
+script -c>report -e>unknown -v>bounded -I -r -C -E -W:
+    ruby,
+sub bounded script:
+    rails,
+report:
+    rails/test, rails/test:all, rails/test:system, rails/spec, rails/zeitwerk:check, rails/assets:precompile, artisan/test,
+    artisan/dusk, composer/validate, composer/audit, composer/diagnose, composer/check-platform-reqs, composer/test,
+live:
+    rails/server, rails/s, rails/console, rails/c, rails/dbconsole, rails/db, artisan/serve, artisan/tinker, artisan/queue:work,
+    artisan/queue:listen, artisan/schedule:work, artisan/horizon,
+mutation:
+    rails/generate, rails/g, rails/destroy, rails/d, rails/new, rails/runner, rails/db:migrate, rails/db:rollback, rails/db:seed,
+    rails/db:setup, rails/db:reset, rails/db:create, rails/db:drop, rails/db:prepare, artisan/migrate, artisan/db:seed,
+    artisan/config:cache, artisan/cache:clear, artisan/key:generate, artisan/vendor:publish, artisan/storage:link,
+content:
+    rails/routes, rails/about, rails/stats, rails/notes, rails/db:version, rails/db:migrate:status, artisan/route:list,
+    artisan/about,
+sub mutation mutation --gemfile:
+    bundle,
+wrap 0 bounded:
+    bundle/exec,
+content set|unset|--global|--local|--delete>mutation:
+    bundle/list, bundle/show, bundle/info, bundle/outdated, bundle/config, bundle/env, bundle/platform, bundle/doctor, gem/list,
+    gem/search, gem/info, gem/which, gem/env, gem/environment, gem/contents, gem/dependency, gem/outdated, gem/specification,
+    gem/help,
+script -l>report -v>bounded -S|-a>live -r|-B|-R>unknown -i|-m|--ini>content -d -c -f -z:
+    php,
+sub content script:
+    artisan,
+sub bounded script -d --working-dir:
+    composer,
+mutation --list|-l>content:
+    composer/install, composer/update, composer/require, composer/remove, composer/dump-autoload, composer/dumpautoload,
+    composer/create-project, composer/init, composer/global, composer/self-update, composer/config, composer/i, composer/u,
+    composer/upgrade, composer/bump,
+content:
+    composer/show, composer/info, composer/outdated, composer/why, composer/depends, composer/licenses, composer/list,
+    composer/search, composer/status, composer/suggests, composer/fund, composer/prohibits, composer/why-not,
+script -c>report -i*>mutation -e*|-E*>unknown -d>live -I -M -m:
+    perl,
+sub live unknown --package-path:
+    swift,
+report -exportArchive|-downloadPlatform>mutation -list|-showBuildSettings|-showsdks>content --fix|--update-goldens>mutation:
+    swift/test, swift/build, xcodebuild, xctest, flutter/test, flutter/analyze, flutter/build, flutter/doctor, flutter/drive,
+    dart/test, dart/analyze, dart/compile, dart/doc,
+mutation list|outdated|describe|dump-package|show-dependencies|deps>content plugin>unknown:
+    swift/package, pod, carthage, flutter/pub, flutter/clean, flutter/create, flutter/upgrade, flutter/config, flutter/install,
+    dart/pub, dart/fix, dart/create, flutter/gen-l10n,
+sub live unknown:
+    flutter, dart,
+live:
+    flutter/run, flutter/attach, flutter/logs, dart/devtools,
+report --watch|-w|--file-watch>live --fix|--auto-promote|--auto>mutation:
+    mix/test, mix/compile, mix/credo, mix/dialyzer, mix/sobelow, mix/docs, mix/coveralls, rebar3/eunit, rebar3/ct, rebar3/compile,
+    rebar3/dialyzer, rebar3/xref, gleam/test, gleam/build, gleam/check, stack/test, stack/build, stack/bench, stack/haddock,
+    cabal/test, cabal/build, cabal/bench, cabal/check, cabal/haddock, spago/test, spago/build, nimble/test, nimble/build,
+    shards/build, dub/test, dub/build, dub/lint, raco/test, raco/make, zig/build, zig/test, zig/ast-check, zig/build-exe,
+    zig/build-lib, forge/test, forge/build, forge/coverage, forge/lint, hardhat/test, hardhat/compile, hardhat/coverage,
+    truffle/test, truffle/compile, anchor/test, anchor/build, scarb/test, scarb/build, lake/build, lake/test, dune/build,
+    dune/test, dune/runtest, crystal/spec, crystal/build, moon/test, moon/check, moon/build,
+mutation list|show>content:
+    mix/deps.get, mix/deps.update, mix/ecto.migrate, mix/ecto.create, mix/ecto.drop, mix/ecto.reset, mix/ecto.setup, mix/new,
+    mix/phx.new, mix/hex.publish, mix/clean, mix/archive.install, mix/local.hex, rebar3/clean, rebar3/upgrade, rebar3/new,
+    gleam/add, gleam/publish, stack/install, stack/upgrade, stack/clean, cabal/install, cabal/update, cabal/init, cabal/clean,
+    opam/install, opam/update, opam/upgrade, opam/init, opam/switch, nimble/install, shards/install, shards/update, dub/add,
+    dub/fetch, zig/init, zig/fetch, forge/install, forge/script, forge/create, dune/clean, dune/promote, dune/install, raco/pkg,
+    anchor/deploy,
+content:
+    mix/deps, mix/help, mix/hex.info, mix/phx.routes, mix/app.tree, mix/deps.tree, opam/list, opam/show, dune/describe,
+    forge/tree,
+script -e*|-c|-E*|--eval|--command|-Command>unknown -L -J:
+    R, Rscript, julia, lua, luajit, tclsh, guile, racket, sbcl, octave, osascript, pwsh, powershell, swipl, fennel, nu, raku,
+sub bounded unknown -H --host -c --context --config -l --log-level:
+    docker,
+report --push>mutation:
+    docker/build, docker/buildx/build, docker/buildx/bake, docker/compose/build, docker/image/build, docker-compose/build,
+    docker/compose/config, docker-compose/config, buildah/bud, buildah/build, packer/validate,
+content prune>mutation -f|--follow>live:
+    docker/ps, docker/images, docker/version, docker/info, docker/port, docker/diff, docker/history, docker/search,
+    docker/inspect, docker/system, docker/top, docker/logs, docker/compose/logs, docker-compose/logs, docker/compose/ps,
+    docker/compose/images, docker/compose/top, docker/compose/ls, docker/compose/version, docker-compose/ps,
+unknown ls|list|inspect>content
+  rm|remove|prune|create|connect|disconnect|push|pull|tag|kill|stop|start|restart|deploy|update|scale>mutation:
+    docker/container, docker/volume, docker/network, docker/context, docker/builder, docker/manifest, docker/plugin,
+    docker/service, docker/stack, docker/node, docker/secret, docker/config,
+sub unknown unknown:
+    docker/image, docker/buildx, buildah, packer,
+mutation:
+    docker/pull, docker/push, docker/rm, docker/rmi, docker/stop, docker/kill, docker/restart, docker/cp, docker/tag,
+    docker/commit, docker/create, docker/load, docker/save, docker/import, docker/login, docker/logout, docker/rename,
+    docker/update, docker/pause, docker/unpause, docker/start, docker/compose/down, docker/compose/stop, docker/compose/start,
+    docker/compose/restart, docker/compose/rm, docker/compose/pull, docker/compose/push, docker/compose/create,
+    docker/compose/kill, docker-compose/down, docker-compose/stop, docker-compose/restart, docker-compose/pull, docker/image/rm,
+    docker/image/prune, docker/image/pull,
+content:
+    docker/image/ls, docker/image/inspect, docker/image/history, docker/buildx/ls, docker/buildx/inspect,
+sub bounded unknown -f --file -p --project-name --profile --env-file --project-directory --context:
+    docker/compose, docker-compose,
+live -d|--detach>mutation:
+    docker/compose/up, docker-compose/up,
+sub bounded unknown -n --namespace --context --kubeconfig:
+    kubectl, oc, helm, istioctl, argocd, flux, kustomize, skaffold, minikube, kind,
+content -w|--watch|-f|--follow>live use-context|set-context|set|unset|delete-context>mutation:
+    kubectl/get, kubectl/describe, kubectl/explain, kubectl/api-resources, kubectl/version, kubectl/cluster-info, kubectl/top,
+    kubectl/auth, kubectl/config, kubectl/logs, kubectl/diff, oc/get, oc/describe, oc/logs, helm/list, helm/ls, helm/status,
+    helm/get, helm/history, helm/show, helm/search, helm/template, helm/version, helm/env, kustomize/build, minikube/status,
+mutation status|history|list>content:
+    kubectl/apply, kubectl/delete, kubectl/create, kubectl/patch, kubectl/edit, kubectl/scale, kubectl/rollout, kubectl/label,
+    kubectl/annotate, kubectl/drain, kubectl/cordon, kubectl/taint, kubectl/cp, kubectl/replace, kubectl/set, kubectl/expose,
+    kubectl/run, oc/apply, oc/delete, helm/install, helm/upgrade, helm/uninstall, helm/rollback, helm/repo, helm/dependency,
+    helm/push, helm/pull, helm/package, helm/create, flux/reconcile, minikube/start, minikube/delete,
+report:
+    helm/lint,
+sub bounded unknown -chdir:
+    terraform, terragrunt,
+report -out>mutation:
+    terraform/plan, terraform/validate, terragrunt/plan, terragrunt/validate,
+mutation list|show>content:
+    terraform/apply, terraform/destroy, terraform/init, terraform/import, terraform/taint, terraform/untaint, terraform/state,
+    terraform/workspace, terraform/get, terragrunt/apply, terragrunt/destroy,
+content:
+    terraform/show, terraform/output, terraform/providers, terraform/graph, terraform/version,
+live:
+    terraform/console,
+mutation --check|--syntax-check|--list-tasks|--list-hosts>report status|global-status|list>content ssh>live:
+    ansible-playbook, ansible, salt, puppet, chef-client, vagrant, cdk, pulumi, serverless, sls, vercel, netlify, firebase,
+    heroku, fly, flyctl, eas, surge, gh-pages,
+report update|lock>mutation show|metadata>content:
+    nix-build, nix/build, nix/flake,
+content:
+    git/blame, git/annotate, git/ls-files, git/ls-tree, git/ls-remote, git/cat-file, git/for-each-ref, git/show-ref, git/fsck,
+    git/stash/show,
+bounded -a|-r|-v|-vv|--all|--remotes|--list|-l|--contains|--merged|--no-merged|--show-current|--points-at>bounded
+  -d|-D|-m|-M|-c|-C|-u|-f|--delete|--move|--copy|--set-upstream-to|--unset-upstream|--force|--edit-description>mutation
+  @>mutation:
+    git/branch,
+bounded -l|--list|-n|--contains|--points-at|--merged>bounded -d|-a|-s|-f|--delete>mutation @>mutation:
+    git/tag,
+bounded --get|--get-all|--get-regexp|--list|-l|get|list>bounded
+  --unset|--unset-all|--add|--replace-all|-e|--edit|set|unset>mutation @2>mutation:
+    git/config,
+bounded:
+    git/remote/show, git/remote/get-url, git/worktree/list, git/submodule/status, git/submodule/summary, git/stash/list,
+    git/bundle/verify, git/lfs/ls-files, git/lfs/status, git/notes/show, git/notes/list, git/bisect/log,
+unknown:
+    git/submodule/foreach, git/bisect/run,
+sub mutation mutation:
+    git/stash,
+mutation:
+    git/add, git/commit, git/push, git/pull, git/fetch, git/clone, git/checkout, git/switch, git/restore, git/reset, git/revert,
+    git/merge, git/rebase, git/cherry-pick, git/rm, git/mv, git/init, git/gc, git/prune, git/clean, git/am, git/apply,
+    git/format-patch, git/archive, git/filter-branch, git/filter-repo, git/update-index, git/update-ref, git/replace, git/repack,
+    git/hash-object, git/mergetool, git/difftool, git/read-tree, git/write-tree, git/commit-tree, git/pack-refs, git/send-email,
+sub bounded unknown -R --repo:
+    gh, glab, hub,
+content --watch|--web|-w>live:
+    gh/pr/list, gh/pr/view, gh/pr/diff, gh/pr/status, gh/pr/checks, gh/issue/list, gh/issue/view, gh/issue/status, gh/run/list,
+    gh/run/view, gh/repo/list, gh/repo/view, gh/release/list, gh/release/view, gh/workflow/list, gh/workflow/view, gh/auth/status,
+    gh/secret/list, gh/label/list, gh/gist/list, gh/gist/view, gh/cache/list, gh/project/list, gh/project/view, gh/variable/list,
+    gh/org/list, gh/extension/list, gh/alias/list, gh/config/list, gh/config/get, gh/status, gh/search, glab/mr/list,
+    glab/mr/view, glab/mr/diff, glab/issue/list, glab/issue/view, glab/ci/list, glab/ci/view, glab/ci/status, glab/repo/view,
+    glab/release/list,
+live:
+    gh/run/watch, gh/browse, gh/codespace/ssh, glab/ci/trace,
+content -X|--method|-f|-F|--field|--raw-field|--input>mutation:
+    gh/api, glab/api,
+bounded @2>mutation:
+    hg/status, hg/st, hg/summary, hg/branch, hg/branches, hg/id, svn/status, svn/st, svn/info, jj/status, jj/st, sl/status,
+content -l|--limit|--stat>bounded:
+    hg/log, hg/diff, hg/annotate, hg/cat, hg/grep, hg/files, svn/log, svn/diff, svn/blame, svn/cat, svn/list, svn/ls, jj/log,
+    jj/diff, jj/show, sl/log, sl/diff,
+search -U|--update-all>mutation:
+    ast-grep,
+content -L|-s*|--summarize|--max-depth|-d>bounded add|del|set>mutation:
+    tree, locate, plocate, du, dust, lsof, ps, pstree, printenv, ss, netstat, ip, lsblk, mount, dmesg, lspci, lsusb, lsmod,
+    getent,
+content -o|--output>mutation:
+    pandoc,
+bounded -o|--output>mutation:
+    sort,
+bounded -s|--set>mutation:
+    date,
+wrap 0 bounded -n --adjustment:
+    nice,
+wrap 0 bounded -c --class -n --classdata -p|--pid>unknown:
+    ionice,
+wrap 1 bounded -p|--pid>unknown:
+    taskset,
+wrap 0 bounded:
+    nohup, unbuffer, eatmydata, catchsegv, chronic, caffeinate, dbus-run-session, setarch, linux64, linux32,
+wrap 0 bounded -i --input -o --output -e --error:
+    stdbuf,
+wrap 0 bounded -f --format -o --output:
+    time, gtime,
+wrap 0 bounded -e --error-file -f --auth-file -n --server-num -p --xauth-protocol -s --server-args -w --wait:
+    xvfb-run,
+wrap 1 bounded -f:
+    faketime,
+wrap 0 bounded -v|-V>bounded:
+    command,
+wrap = content -u --unset -C --chdir -S|--split-string>unknown:
+    env,
+sub bounded unknown -n --name -p --prefix -C --cd:
+    mise, rtx, asdf, rbenv, pyenv, nodenv, jenv, goenv, direnv, devbox, conda, doppler, op, infisical, dotenvx, aws-vault,
+wrap 0 bounded -f --env-file -e --env -c --config -p --project --using -n --name --prefix --cwd:
+    mise/exec, mise/x, rbenv/exec, pyenv/exec, nodenv/exec, asdf/exec, devbox/run, doppler/run, op/run, infisical/run,
+    dotenvx/run, volta/run, fnm/exec, conda/run, dotenv,
+content create|remove|update|--set|--add|--remove>mutation:
+    conda/list, conda/info, conda/env, conda/config, conda/search, pyenv/versions, pyenv/version, rbenv/versions, mise/ls,
+    mise/current, asdf/list, asdf/current, volta/list, fnm/list,
+mutation:
+    conda/install, conda/create, conda/update, conda/remove, conda/uninstall, conda/clean, conda/init, pyenv/install,
+    rbenv/install, mise/install, mise/use, asdf/install, asdf/plugin, asdf/global, asdf/local, volta/install, fnm/install,
+    devbox/add,
+left -u --user -g --group -h --host -p --prompt -C -T -U -r -t -c -w:
+    sudo, doas, su, runuser, setsid, flock, script, unshare, nsenter, chroot, fakeroot, firejail, bwrap, systemd-run, parallel,
+    rlwrap,
+live:
+    watch, screen, tmux, zellij, ssh, mosh, telnet, ftp, sftp, nc, ncat, netcat, socat, top, htop, btop, atop, glances, vi, vim,
+    nvim, view, nano, emacs, emacsclient, ed, ex, micro, helix, hx, pico, code, cursor, subl, gedit, kate, idea, zed, mc, ranger,
+    lf, nnn, lazygit, lazydocker, tig, gitk, fzf, dialog, whiptail, passwd, visudo, yes, open, xdg-open, claude, codex, gemini,
+    aider, copilot, opencode, traceroute, mtr, tcpdump, redis-server, mongod, postgres, mysqld, apache2, httpd, caddy, dockerd,
+    containerd, etcd, minio, ngrok, cloudflared,
+live:
+    docker/exec, docker/attach, docker/stats, docker/events, docker/compose/exec, docker/compose/run, docker-compose/exec,
+    docker-compose/run, kubectl/exec, kubectl/attach, kubectl/port-forward, kubectl/proxy, kubectl/debug, oc/exec, oc/rsh,
+live -t|-v|-V|-T>bounded -s>mutation:
+    nginx,
+live -c>bounded:
+    ping,
+ctx:
+    ctx, ctx.py, ctx.pyz,
+sub bounded mutation -t -o -c:
+    apt, apt-get, aptitude, yum, dnf, microdnf, zypper, apk, yay, paru, emerge, brew, port, snap, flatpak, choco, scoop, winget,
+    pkg, opkg,
+content start|stop|restart|run>mutation:
+    apt/list, apt/search, apt/show, apt/policy, apt/depends, apt/changelog, dnf/list, dnf/search, dnf/info, dnf/repolist,
+    yum/list, yum/search, yum/info, apk/info, apk/search, apk/list, brew/list, brew/ls, brew/info, brew/search, brew/outdated,
+    brew/deps, brew/config, brew/doctor, brew/leaves, brew/uses, brew/desc, brew/cat, brew/services, snap/list, snap/info,
+    snap/find, flatpak/list, flatpak/search, zypper/search, zypper/info, choco/list, winget/list, winget/search, port/installed,
+    port/search,
+mutation -Q*|-Ss|-Si>content:
+    pacman,
+mutation -l|-L|-s|-S|--list|--listfiles|--status|--search|-c|-I|--print-architecture|--get-selections>content:
+    dpkg,
+mutation -q*>content:
+    rpm,
+mutation list|search|show|info>content:
+    luarocks, cpan, cpanm, vcpkg, conan, tlmgr,
+mutation -l|-Z|-t|-v|l|t>content:
+    unzip, 7z, 7za, unrar,
+mutation --list|-t|-tf|-tvf|-tzf|-tzvf|-tjf|-tJf|tf|tvf|tzf|tzvf|tjf|tJf>content:
+    tar, bsdtar, gtar,
+mutation -c|-l|-t|--stdout|--list|--test|-dc|-cd>content:
+    gunzip, gzip, bzip2, xz, zstd,
+mutation -n|--dry-run|--list-only>content:
+    rsync,
+mutation --dry-run>report:
+    patch,
+mutation status|is-active|is-enabled|list-units|list-unit-files|list|show|cat|--status-all>content:
+    systemctl, service, launchctl, supervisorctl, loginctl,
+content -f|--follow>live -n*|--lines>bounded --vacuum-size|--vacuum-time|--rotate>mutation:
+    journalctl,
+mutation -l>bounded:
+    crontab,
+unknown
+  -o|-O|--output|--remote-name|-T|--upload-file|-d|--data|--data-raw|--data-binary|--data-urlencode|--json|-F|--form|POST|PUT|PATCH|DELETE>mutation:
+    curl, http, https, xh,
+mutation --spider>bounded -O-|-qO->unknown:
+    wget,
+"""
+
+# Programs that go by several names.
+ALIASES = {
+    "mvnw": "mvn", "mvnd": "mvn", "gradlew": "gradle", "gmake": "make", "nodejs": "node", "py": "python", "podman": "docker",
+    "nerdctl": "docker", "mamba": "conda", "micromamba": "conda", "bazelisk": "bazel", "ninja-build": "ninja", "ripgrep": "rg",
+    "ggrep": "grep", "rgrep": "grep", "ug": "ugrep", "sg": "ast-grep", "tofu": "terraform", "eslint_d": "eslint",
+    "phpunit.phar": "phpunit", "composer.phar": "composer",
+}  # fmt: skip
+
+# Words in the names of targets, scripts and script files (`make build-docs`, `npm run test:unit`, `./run_tests.sh`). One of the
+# first two sets decides wherever it stands; of LEADING the first word that occurs does.
+MUTATING = frozenset(
+    "deploy publish push upload install uninstall migrate migration migrations seed drop destroy delete remove commit"
+    " bump upgrade update fix write apply fmt format prettify generate gen codegen init create new scaffold reset sync"
+    " download fetch setup bootstrap provision rollback tag purge".split()
+)
+WATCHING = frozenset("watch serve server".split())
+LEADING = dict.fromkeys("start dev develop preview storybook repl shell console".split(), "live")
+LEADING["release"] = "mutation"
+LEADING.update(
+    dict.fromkeys(
+        "test tests testing spec specs unittest unittests unit e2e integration functional acceptance smoke regression"
+        " build compile bundle dist package assemble jar lint linter linting check checks typecheck tsc type types"
+        " verify validate ci coverage cov cover bench benchmark benchmarks pytest jest vitest mocha eslint mypy ruff"
+        " clippy vet analyze analyse audit doc docs javadoc runtests".split(),
+        "report",
+    )
+)
+CHECKING = frozenset("check checks verify diff dry ci".split())  # with one of these, those of REVISING only look
+REVISING = frozenset("fmt format prettify fix update write".split())
+SCRIPT_ENDINGS = frozenset(("", "sh", "bash", "zsh", "rb", "bat", "cmd", "ps1"))  # files whose names are read as targets' are
+SCRIPT_RULE = "unknown --fix|--write>mutation --watch|--watchAll>live"
+
+BUILTINS = frozenset(
+    ". : [ alias bg bind break builtin caller case cd command compgen complete compopt continue coproc declare dirs"
+    " disown echo enable eval exec exit export false fc fg getopts hash help history jobs kill let local logout mapfile"
+    " popd printf pushd pwd read readarray readonly return set shift shopt source suspend test times trap true type"
+    " typeset ulimit umask unalias unset wait print whence where rehash setopt unsetopt autoload emulate zmodload vared"
+    " noglob nocorrect repeat foreach".split()
+)
+BUILTIN_KINDS = dict.fromkeys(("eval", ".", "source", "exec", "noglob", "nocorrect", "repeat", "foreach"), "unknown")
+DECLARING = frozenset("export declare typeset local readonly".split())
+UNSETTLING = frozenset("eval exec alias unalias enable emulate autoload setopt".split())  # nothing behind these is certain
+ACTIVATING = frozenset("conda mamba micromamba nvm sdk workon module deactivate".split())  # shell functions that change PATH
+SOURCEABLE = frozenset("activate nvm.sh conda.sh env env.sh .env .envrc .env.local .env.test".split())  # define no program's name
+REACHING = frozenset("LD_PRELOAD LD_LIBRARY_PATH LD_AUDIT DYLD_INSERT_LIBRARIES DYLD_LIBRARY_PATH PYTHONHOME".split())
+
+SINKS = frozenset(("/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty"))  # targets that are no files
+TRIMS = frozenset("head tail cat grep egrep fgrep rg ag ack ugrep sed gsed cut less more".split())  # only shorten a stream of lines
+CUTS = frozenset("head tail wc sed gsed".split())  # leave little of any stream
+ASKING = frozenset(("-h", "-V", "-version"))  # alone behind a program
+EXECUTING = frozenset(("-exec", "-execdir", "-ok", "-okdir"))
+EXECUTING_FD = frozenset(("-x", "-X", "--exec", "--exec-batch"))
+
+# Loop-shapes, each with the rung that it is for.
+SHAPES = {"identifier-search": "reuse-index", "pattern-search": "bounded-search", "suite": "failure-slice"}
+SEARCHES = frozenset("grep egrep fgrep ugrep rg ag ack git/grep".split())
+SEARCH_VALUES = frozenset(
+    "-e -f -A -B -C -m -d -D -g -t -T -j -M --regexp --file --include --exclude --exclude-dir --glob --type --max-count --context"
+    " --after-context --before-context --max-depth".split()
+)
+SUITES = frozenset(
+    "pytest -m/unittest tox nox jest vitest vitest/run mocha npm/test pnpm/test yarn/test bun/test deno/test go/test cargo/test"
+    " cargo/nextest/run ctest rspec phpunit pest dotnet/test swift/test mix/test flutter/test playwright/test rails/test bats"
+    " prove".split()
+)
+SELECTORS = tuple("-k -m -t -run --lf --ff --last-failed --grep -g --filter --tests -E -R --test --testNamePattern".split())
+WHOLE = frozenset(". ./... tests tests/ test test/ spec spec/ discover ./tests ./test".split())  # operands that select nothing
+
+
+class Facts:
+    """What the hook knows without looking far.
+
+    `program` is the text that starts ctx in the executing shell. `shadowed` are names that this shell takes for functions or
+    aliases, and `executable(name)` says whether it finds a program on its PATH. `mode` is the host's permission mode, `background`
+    its flag for a command that it does not wait for. `unknown` is the setting `[guard] unknown`. `reads` says that on this host
+    reads and searches, too, must be captured before they run.
+    """
+
+    __slots__ = ("program", "shadowed", "executable", "mode", "background", "unknown", "reads")
+
+    def __init__(self, program: str = "ctx", shadowed: frozenset[str] = frozenset(), executable: Callable[[str], bool] = bool,
+                 mode: str = "", background: bool = False, unknown: str = "leave", reads: bool = False) -> None:  # fmt: skip
+        self.program, self.shadowed, self.executable = program, shadowed, executable
+        self.mode, self.background, self.unknown, self.reads = mode, background, unknown, reads
+
+
+class Reading:
+    """What an argv amounts to: its `kind`, the `rule` (a name in ROWS) that says so, the segments `inside` a shell text it runs."""
+
+    __slots__ = ("kind", "rule", "inside")
+
+    def __init__(self, kind: str, rule: str = "", inside: Sequence[Segment] = ()) -> None:
+        self.kind, self.rule, self.inside = kind, rule, inside
+
+
+class Segment:
+    """One command of a line.
+
+    `argv` holds its words, DYNAMIC for what is not known (none for a compound command); `program` is the first as ROWS knows it.
+    `behind` tells what takes its output: "" nothing, "trims" filters that only shorten it, "computes" anything else; `cut`, that
+    little of it is left then. `why` says what kept an insertion away, "" where none was wanted or one was made.
+    """
+
+    __slots__ = ("command", "argv", "program", "kind", "rule", "inside", "behind", "cut", "why")
+
+    def __init__(self, command: Command, reading: Reading) -> None:
+        self.command = command
+        self.argv = [word.text for word in command.words]
+        self.program = program_name(self.argv[0]) if self.argv else ""
+        self.kind, self.rule, self.inside = reading.kind, reading.rule, reading.inside
+        self.behind = self.why = ""
+        self.cut = False
+
+
+class Verdict:
+    """The judgment of one command line.
+
+    `cls` is its class, `shape` the loop-shape that it has ("" for none) and `rung` the rung for that shape. `edits` are insertions
+    (offset, text) in ascending order; `reason` says in a few words what they do, or why there are none.
+    """
+
+    __slots__ = ("cls", "shape", "rung", "edits", "reason", "segments")
+
+    def __init__(self, cls: str, reason: str, segments: Sequence[Segment] = (), shape: str = "") -> None:
+        self.cls, self.reason, self.segments = cls, reason, segments
+        self.shape, self.rung = shape, SHAPES.get(shape, "")
+        self.edits: List[Tuple[int, str]] = []
+
+
+# the table
+
+
+class Rule:
+    """A rule of ROWS: its `kind`, further `args`, options that take a value (`valued`), the kinds that words `switch` it to.
+
+    `groups` says that letters in groups of short options are among these words.
+    """
+
+    __slots__ = ("kind", "args", "valued", "switches", "groups")
+
+    def __init__(self, text: str) -> None:
+        self.kind, *tokens = text.split()
+        self.args: List[str] = []
+        self.valued: List[str] = []
+        self.switches: Dict[str, str] = {}
+        for token in tokens:
+            words, switch, kind = token.partition(">")
+            if switch:
+                self.switches.update(dict.fromkeys(words.split("|"), kind))
+            elif token.startswith("-"):
+                self.valued.append(token)
+            else:
+                self.args.append(token)
+        self.groups = any(word.endswith("*") for word in self.switches)
+
+    def operand(self, argv: Sequence[str], i: int) -> int:
+        """The index of the first operand at or behind argv[i]; len(argv) if there is none."""
+        while i < len(argv):
+            word = argv[i]
+            if word == "--":
+                return i + 1
+            if word == "-" or not word.startswith(("-", "+")):
+                return i
+            i += 2 if word in self.valued else 1
+        return len(argv)
+
+    def switched(self, words: Sequence[str]) -> str:
+        """The heaviest kind that `words` switch this rule to, "" if they don't."""
+        if not self.switches:
+            return ""
+        kinds: List[str] = []
+        operands = 0
+        skip = False
+        for word in words:
+            if skip:
+                skip = False
+                continue
+            option, equals, value = word.partition("=")
+            found = [word, option] if equals and value != "false" else [word]
+            if word.startswith("-") and word != "-":
+                skip = word in self.valued
+                if word[1:].isdigit():
+                    found.append("-#")
+                elif self.groups and word[1] != "-":
+                    found.extend("-%s*" % letter for letter in word[1:])
+            else:
+                operands += 1
+            kinds.extend(self.switches[key] for key in found if key in self.switches)
+        return heaviest(kinds) or operands > 1 and self.switches.get("@2") or operands and self.switches.get("@") or ""
+
+
+def heaviest(kinds: Sequence[str]) -> str:
+    return max(kinds, key=KINDS.index) if kinds else ""
+
+
+RULES: Dict[str, Optional[Rule]] = {}  # those of the names that were asked for
+
+
+def rule_for(name: str) -> Optional[Rule]:
+    """The rule that ROWS has for `name`."""
+    if name not in RULES:
+        hit = -1 if " " in name or "," in name else ROWS.find(" %s," % name)
+        stop = ROWS.rfind(":\n", 0, hit + 1)
+        RULES[name] = Rule(ROWS[ROWS.rfind(",\n", 0, stop) + 1 : stop]) if hit >= 0 else None
+    return RULES[name]
+
+
+def program_name(word: str) -> str:
+    """The name under which ROWS knows a program: no directory, ending, version or alias. "" if it cannot be known."""
+    name = word[word.rfind("/") + 1 :]
+    if DYNAMIC in name:
+        return ""
+    if name.endswith((".exe", ".cmd", ".bat")):
+        name = name[:-4]
+    name = ALIASES.get(name, name)
+    if name[-1:] in DIGITS and rule_for(name) is None:
+        bare = name.rstrip("0123456789.").rstrip("-")
+        name = ALIASES.get(bare, bare)
+    return name
+
+
+# what an argv amounts to
+
+
+def classify(argv: Sequence[str], depth: int = 0) -> Reading:
+    """What running `argv` amounts to. Words hold DYNAMIC where they are not known; aliases and functions are not considered."""
+    name = program_name(argv[0])
+    if not name or depth > 8:
+        return Reading("unknown")
+    reading = by_rule(name, argv, depth)
+    if reading is None:
+        if "/" not in argv[0] and name in BUILTINS:
+            return Reading(builtin_kind(argv), name)
+        reading = script_file(argv)
+    if "--help" in argv or reading.kind != "mutation" and ("--version" in argv or len(argv) == 2 and argv[1] in ASKING):
+        reading.kind = "bounded"
+    return reading
+
+
+def by_rule(name: str, argv: Sequence[str], depth: int) -> Optional[Reading]:
+    """`argv` read by the rule for `name`, None if ROWS has none."""
+    rule = rule_for(name)
+    if rule is None:
+        return None
+    strategy = STRATEGIES.get(rule.kind)
+    return strategy(name, rule, argv, depth + 1) if strategy else Reading(rule.switched(argv[1:]) or rule.kind, name)
+
+
+def by_subcommand(name: str, rule: Rule, argv: Sequence[str], depth: int) -> Reading:
+    i = rule.operand(argv, 1)
+    bare, other = rule.args
+    if i == len(argv):
+        return Reading(rule.switched(argv[1:]) or bare, name)
+    if DYNAMIC in argv[i]:
+        return Reading("unknown", name)
+    if argv[i] == "help":
+        return Reading("bounded", name)
+    reading = by_rule("%s/%s" % (name, argv[i]), argv[i:], depth)
+    if reading is None and other == "script":
+        return by_name(argv[i:], depth)
+    return reading or Reading(rule.switched(argv[1:]) or other, name)
+
+
+def inner_command(rule: Rule, argv: Sequence[str]) -> int:
+    """The index of the command that the wrapper argv[0] runs; len(argv) if there is none."""
+    i = rule.operand(argv, 1)
+    skipped = rule.args[0] if rule.args else "0"
+    if skipped == "=":
+        while i < len(argv) and (argv[i] == "-" or "=" in argv[i]):
+            i += 1
+        return i
+    return min(i + int(skipped), len(argv))
+
+
+def by_wrapper(name: str, rule: Rule, argv: Sequence[str], depth: int) -> Reading:
+    i = inner_command(rule, argv)
+    kind = rule.switched(argv[1:i]) or (rule.args[1] if i == len(argv) else "")
+    return Reading(kind, name) if kind else classify(argv[i:], depth)
+
+
+def by_exec(name: str, rule: Rule, argv: Sequence[str], depth: int) -> Reading:
+    i = inner_command(rule, argv)
+    kind = rule.switched(argv[1:i]) or ("bounded" if i == len(argv) else "")
+    return Reading(kind, name) if kind else by_name(argv[i:], depth)
+
+
+def by_left(name: str, rule: Rule, argv: Sequence[str], depth: int) -> Reading:
+    i = inner_command(rule, argv)
+    inner = classify(argv[i:], depth).kind if i < len(argv) else ""
+    return Reading("mutation" if inner == "mutation" else "live", name)
+
+
+def by_xargs(name: str, rule: Rule, argv: Sequence[str], depth: int) -> Reading:
+    i = inner_command(rule, argv)
+    return Reading(classify(argv[i:], depth).kind if i < len(argv) else "bounded", name)
+
+
+def by_targets(name: str, rule: Rule, argv: Sequence[str], depth: int) -> Reading:
+    bare, other = rule.args[:2]
+    kinds: List[str] = []
+    i = rule.operand(argv, 1)
+    cleans = False
+    while i < len(argv):
+        target = argv[i]
+        if target == "clean":
+            cleans = True
+        elif "=" not in target:
+            listed = rule_for("%s/%s" % (name, target))
+            kinds.append(listed.kind if listed else target_kind(target, other))
+        i = len(argv) if "first" in rule.args else rule.operand(argv, i + 1)
+    kind = heaviest(kinds) or ("mutation" if cleans else bare)
+    return Reading(kind if kind == "mutation" else rule.switched(argv[1:]) or kind, name)
+
+
+def by_name(argv: Sequence[str], depth: int) -> Reading:
+    """What a runner of projects (`npx`, `poetry run`, `yarn`) runs: a program, a file, or a script that only the project knows."""
+    name = argv[0]
+    bare = program_name(name[: name.find("@", 1)] if "@" in name[1:] else name)  # npx tool@version
+    reading = by_rule(bare, [bare, *argv[1:]], depth) if bare and bare not in BUILTINS else None
+    if reading is None and ("/" in name or "." in name or not bare):
+        reading = script_file(argv)
+    return reading or Reading(Rule(SCRIPT_RULE).switched(argv[1:]) or target_kind(name, "unknown"), "script")
+
+
+def by_script(name: str, rule: Rule, argv: Sequence[str], depth: int) -> Reading:
+    i = rule.operand(argv, 1)
+    kind = rule.switched(argv[1 : i + 1])
+    if kind or i == len(argv):
+        return Reading(kind or "live", name)
+    return run_file(argv[i:], depth)
+
+
+def run_file(argv: Sequence[str], depth: int) -> Reading:
+    return by_rule(program_name(argv[0]), argv, depth) or script_file(argv)
+
+
+def by_python(name: str, rule: Rule, argv: Sequence[str], depth: int) -> Reading:
+    i = 1
+    while i < len(argv) and argv[i].startswith("-") and argv[i] != "-":
+        word = argv[i]
+        letter = "" if word.startswith(("--", "-W", "-X")) else next((c for c in word[1:] if c in "cmiV"), "")
+        if letter == "m":
+            attached = word[word.index("m") + 1 :]
+            rest = [attached, *argv[i + 1 :]] if attached else argv[i + 1 :]
+            module = rest[0] if rest else ""
+            return by_rule("-m/" + module, rest, depth) or by_rule(module, rest, depth) or Reading("unknown", name)
+        if letter:
+            return Reading({"c": "unknown", "i": "live", "V": "bounded"}[letter], name)
+        i += 2 if word in rule.valued else 1
+    if i >= len(argv):
+        return Reading("live", name)
+    return Reading("unknown", name) if argv[i] == "-" else run_file(argv[i:], depth)
+
+
+def by_java(name: str, rule: Rule, argv: Sequence[str], depth: int) -> Reading:
+    i = rule.operand(argv, 1)
+    main = argv[i].lower() if i < len(argv) else ""
+    return Reading(rule.switched(argv[1:]) or ("report" if "junit" in main or "testng" in main else "unknown"), name)
+
+
+def by_find(name: str, rule: Rule, argv: Sequence[str], depth: int) -> Reading:
+    kinds = ["content"]
+    executing = EXECUTING_FD if name.startswith("fd") else EXECUTING
+    i = 1
+    while i < len(argv):
+        if argv[i] in executing:
+            j = i + 1
+            while j < len(argv) and argv[j] not in (";", "+"):
+                j += 1
+            kinds.append(classify(argv[i + 1 : j], depth).kind if j > i + 1 else "unknown")
+            i = j
+        elif argv[i] == "-delete" or argv[i].startswith(("-fprint", "-fls")):
+            kinds.append("mutation")
+        i += 1
+    return Reading(heaviest(kinds), name)
+
+
+def by_ctx(name: str, rule: Rule, argv: Sequence[str], depth: int) -> Reading:
+    """ctx itself: a verb that executes is what it executes."""
+    i = argv.index("--") + 1 if "--" in argv else len(argv)
+    if i < len(argv):
+        return Reading(classify(argv[i:], depth).kind, "ctx")
+    return Reading("unknown" if argv[1:2] and argv[1] in ("run", "seq", "plan", "q") else "bounded", "ctx")
+
+
+def shell_options(argv: Sequence[str]) -> Tuple[str, int]:
+    """The short options of a shell's call, and the index of its first operand."""
+    letters, i = "", 1
+    while i < len(argv) and argv[i].startswith(("-", "+")) and argv[i] not in ("-", "--"):
+        short = "" if argv[i].startswith("--") else argv[i][1:]
+        letters += short
+        i += 2 if "o" in short or "O" in short else 1
+    return letters, min(i, len(argv))
+
+
+def shell_text(argv: Sequence[str]) -> Optional[str]:
+    """The command line that `sh -c TEXT` runs, None if argv is no such call. It may hold DYNAMIC."""
+    letters, i = shell_options(argv)
+    return argv[i] if "c" in letters and i < len(argv) else None
+
+
+def by_shell(name: str, rule: Rule, argv: Sequence[str], depth: int) -> Reading:
+    letters, i = shell_options(argv)
+    if "n" in letters:
+        return Reading("bounded", name)
+    if i == len(argv):
+        return Reading("live", name)
+    if "c" not in letters:
+        return run_file(argv[i:], depth)
+    line = scan(argv[i])
+    if line.unsure:
+        return Reading("unknown", name)
+    segments = read_line(line, depth)
+    kind = "live" if any(segment.command.background for segment in segments) else heaviest_part(segments)
+    return Reading(kind, "ctx" if any(segment.rule == "ctx" for segment in segments) else name, segments)
+
+
+STRATEGIES: Dict[str, Callable[[str, Rule, Sequence[str], int], Reading]] = {
+    "sub": by_subcommand, "wrap": by_wrapper, "left": by_left, "exec": by_exec, "targets": by_targets, "script": by_script,
+    "python": by_python, "java": by_java, "find": by_find, "xargs": by_xargs, "ctx": by_ctx, "shell": by_shell,
+}  # fmt: skip
+
+
+def builtin_kind(argv: Sequence[str]) -> str:
+    name = argv[0]
+    if name in (".", "source") and len(argv) > 1 and argv[1][argv[1].rfind("/") + 1 :] in SOURCEABLE:
+        return "bounded"
+    return BUILTIN_KINDS.get(name, "bounded")
+
+
+def words_of(name: str) -> List[str]:
+    """The words of a target's name, lower case: `:app:testDebug` → app, test, debug."""
+    spaced = "".join(c if c.isalnum() and not c.isupper() else " " + c.lower() if c.isalnum() else " " for c in name)
+    return spaced.split() if not name.isupper() else [name.lower()]
+
+
+def target_kind(name: str, other: str) -> str:
+    """What a target or script called `name` promises, `other` if its name says nothing."""
+    if DYNAMIC in name:
+        return "unknown"
+    words = words_of(name)
+    mutating = [word for word in words if word in MUTATING]
+    if mutating and not (CHECKING.intersection(words) and REVISING.issuperset(mutating)):
+        return "mutation"
+    if name.startswith("~") or WATCHING.intersection(words):
+        return "live"
+    return next((LEADING[word] for word in words if word in LEADING), "report" if mutating else other)
+
+
+def script_file(argv: Sequence[str]) -> Reading:
+    """A file that ROWS does not know. A shell script is what its name promises."""
+    path = argv[0]
+    stem, dot, ending = path[path.rfind("/") + 1 :].rpartition(".")
+    if not dot:
+        stem, ending = ending, ""
+    readable = ending in SCRIPT_ENDINGS and (dot or "/" in path)
+    return Reading(target_kind(stem, "unknown") if readable else "unknown", "script" if readable else "")
+
+
+# what a line amounts to
+
+
+def read_line(line: Line, depth: int = 0) -> List[Segment]:
+    """The commands of a line, each with what it amounts to where it stands."""
+    segments = []
+    for command in line.commands:
+        argv = [word.text for word in command.words]
+        segments.append(Segment(command, classify(argv, depth) if argv else Reading("bounded")))
+    stages = {id(segment.command): segment for segment in segments}
+    for segment in reversed(segments):  # the last stage of a pipeline first
+        pipe, place = segment.command.pipe, segment.command.stage + 1
+        if place < len(pipe):
+            later = stages[id(pipe[place])]
+            segment.behind = "trims" if only_trims(later) and later.behind != "computes" else "computes"
+            segment.cut = later.cut or later.program in CUTS
+    for segment in segments:
+        filters = segment.command.stage and segment.rule not in ("find", "xargs")
+        if segment.kind in ("content", "search") and (segment.cut or filters):
+            segment.kind = "bounded"
+        if segment.kind not in ("report", "live") and writes_file(segment.command):
+            segment.kind = "mutation"
+    return segments
+
+
+def only_trims(segment: Segment) -> bool:
+    """A pipeline's stage that passes lines on, only fewer or shorter."""
+    if segment.program not in TRIMS or not plain_output(segment.command, ()):
+        return False
+    return (
+        segment.kind in ("content", "search")
+        or segment.kind == "bounded"
+        and segment.program in ("head", "tail", "cut", "sed", "gsed")
+    )
+
+
+def writes_file(command: Command) -> bool:
+    for redirect in command.redirects:
+        target = redirect.target.text
+        if ">" in redirect.op and target not in SINKS and not (redirect.op == ">&" and (target.isdigit() or target == "-")):
+            return True
+    return False
+
+
+def plain_output(command: Command, inputs: Sequence[str] = ("<", "<<", "<<-", "<<<")) -> bool:
+    """The output of `command` goes where the line's goes. Errors may join it or be dropped, input may come by one of `inputs`."""
+    for redirect in command.redirects:
+        whole = redirect.fd + redirect.op + redirect.target.text
+        if redirect.op not in inputs and whole not in ("2>&1", "2>/dev/null", "2>>/dev/null"):
+            return False
+    return True
+
+
+def heaviest_part(segments: Sequence[Segment]) -> str:
+    return heaviest([segment.kind for segment in segments]) or "bounded"
+
+
+def judge(text: str, facts: Facts) -> Verdict:
+    """Judge a command line and say what to insert. Pure, total, linear in `text`."""
+    if len(text) > COMMAND_LIMIT or not text.isascii() and len(text.encode("utf8", "surrogatepass")) > COMMAND_LIMIT:
+        return Verdict("unknown", "longer than 4 KiB")
+    line = scan(text)
+    if line.unsure:
+        return Verdict("unknown", "not understood: " + line.unsure)
+    segments = read_line(line)
+    kind = heaviest_part(segments)
+    verdict = Verdict(CLASSES.get(kind, kind), "", segments, loop_shape(segments))
+    if any(segment.rule == "ctx" for segment in segments):
+        verdict.reason = "runs ctx already"
+    elif facts.mode in ("plan", "auto"):
+        verdict.reason = "the host is in mode " + facts.mode
+    elif facts.background:
+        verdict.reason = "runs in the background"
+    else:
+        find_insertions(line, facts, verdict)
+        verdict.reason = verdict.reason or REASONS[kind]
+    return verdict
+
+
+def with_edits(text: str, edits: Sequence[Tuple[int, str]]) -> str:
+    """`text` with the insertions made."""
+    parts: List[str] = []
+    done = 0
+    for offset, inserted in edits:
+        parts += (text[done:offset], inserted)
+        done = offset
+    return "".join(parts) + text[done:]
+
+
+# what may be inserted
+
+
+def find_insertions(line: Line, facts: Facts, verdict: Verdict) -> None:
+    """Fill in `edits` and `reason` of a verdict on a line that may be edited."""
+    surroundings = Surroundings(line, facts)
+    done: List[str] = []
+    for segment in verdict.segments:
+        if wants_capture(segment, facts):
+            segment.why = surroundings.obstacle(segment)
+            if not segment.why:
+                verdict.edits.append(surroundings.insertion(segment))
+                done.append(segment.rule.replace("/", " ") or segment.argv[0])
+        surroundings.follow(segment)
+    reasons = [segment.why for segment in verdict.segments if segment.why]
+    verdict.reason = "captures " + ", ".join(done) if done else "".join(reasons[:1])
+
+
+def wants_capture(segment: Segment, facts: Facts) -> bool:
+    kind = segment.kind
+    return kind == "report" or facts.reads and kind in ("search", "content") or facts.unknown == "capture" and kind == "unknown"
+
+
+class Surroundings:
+    """What the commands of a line, read in order, do to those behind them."""
+
+    __slots__ = ("line", "facts", "functions", "unsettled", "path_changed", "status_read")
+
+    def __init__(self, line: Line, facts: Facts) -> None:
+        self.line = line
+        self.facts = facts
+        self.functions = frozenset(command.name for command in line.commands if command.kind == "function")
+        self.unsettled = ""  # why nothing is certain any more
+        self.path_changed = False  # so that asking for executables would ask in the wrong place
+        self.status_read = any(word in line.text for word in ("PIPESTATUS", "pipestatus", "pipefail"))
+
+    def follow(self, segment: Segment) -> None:
+        """Note what `segment` changes for the rest of the line."""
+        command, argv = segment.command, segment.argv
+        name = argv[0] if argv else ""
+        if name in UNSETTLING or name == "shopt" and "expand_aliases" in argv or name == "unset" and "PATH" in argv:
+            self.unsettled = "%s may change what names mean" % name
+        elif name in (".", "source"):
+            self.path_changed = True
+            if segment.kind != "bounded":
+                self.unsettled = "a sourced file may change what names mean"
+        elif name in ACTIVATING:
+            self.path_changed = True
+        elif not name or name in DECLARING:
+            for word in command.words[1:] if name else command.assigns:
+                self.unsettled = self.unsettled or self.assignment(word)
+                self.path_changed = self.path_changed or word.text.startswith("PATH=")
+
+    def assignment(self, word: Word) -> str:
+        """Why a command that sees this assignment is left, "" if it may be edited."""
+        raw = self.line.text[word.start : word.end]
+        name = assigned_name(raw)
+        if name == "CTX_OFF":
+            return "CTX_OFF is set"
+        if name in REACHING:
+            return "%s would reach ctx too" % name
+        return "PATH is replaced" if name == "PATH" and "$PATH" not in raw and "${PATH" not in raw else ""
+
+    def obstacle(self, segment: Segment) -> str:
+        """Why nothing may be inserted for `segment`, "" if it may."""
+        command, raw = segment.command, self.line.text[segment.command.start : segment.command.end]
+        if command.nest:
+            return "inside " + command.nest[-1]
+        if command.background:
+            return "runs in the background"
+        if self.unsettled:
+            return self.unsettled
+        assignments = next(filter(None, map(self.assignment, command.assigns)), "")
+        if assignments:
+            return assignments
+        if "<(" in raw or ">(" in raw:
+            return "has a process substitution"
+        if not plain_output(command):
+            return "its output is redirected"
+        if segment.behind == "computes":
+            return "a program computes from its output"
+        if not segment.behind:
+            return self.unprefixable(segment)
+        if segment.kind != "report":
+            return "its output is trimmed"
+        return "the status of a pipeline is looked at" if self.status_read else ""
+
+    def unprefixable(self, segment: Segment) -> str:
+        """Why no program may be put in front of these words, "" if one may."""
+        forced = segment.argv[0] == "command"
+        name = segment.argv[1] if forced else segment.argv[0]
+        if "/" in name:
+            return ""
+        ours = not forced and (name in self.functions or name in self.facts.shadowed)
+        if ours or name in BUILTINS or DYNAMIC in name or name.startswith("-"):
+            return "%s may be no program here" % name.replace(DYNAMIC, "…")
+        changed = self.path_changed or any(word.text.startswith("PATH=") for word in segment.command.assigns)
+        return "" if changed or self.facts.executable(name) else "no program %s here" % name
+
+    def insertion(self, segment: Segment) -> Tuple[int, str]:
+        command = segment.command
+        if not segment.behind:
+            first = command.words[1 if segment.argv[0] == "command" else 0]
+            return first.start, self.facts.program + " run -- "
+        text = " ".join(self.line.text[word.start : word.end] for word in command.assigns + command.words)
+        return command.pipe[command.stage + 1].start, "%s tap --for %s | " % (self.facts.program, shell_quote(text))
+
+
+def shell_quote(text: str) -> str:
+    """`text` as one word of any POSIX shell."""
+    return "'%s'" % text.replace("'", "'\\''")
+
+
+# loop-shapes
+
+
+def loop_shape(segments: Sequence[Segment]) -> str:
+    """The first loop-shape among `segments` and those inside them, "" if there is none."""
+    for segment in segments:
+        if segment.inside:
+            found = loop_shape(segment.inside)
+        elif segment.rule in SEARCHES and not segment.command.stage:
+            found = search_shape(segment)
+        else:
+            found = "suite" if segment.rule in SUITES and whole_suite(segment) else ""
+        if found:
+            return found
+    return ""
+
+
+def arguments_of(segment: Segment) -> List[str]:
+    """The words behind the program, or the subcommand, that gave a segment its rule."""
+    last = segment.rule[segment.rule.rfind("/") + 1 :]
+    for i, word in enumerate(segment.argv):
+        if program_name(word) == last:
+            return segment.argv[i + 1 :]
+    return []
+
+
+def whole_suite(segment: Segment) -> bool:
+    words = arguments_of(segment)
+    return all(word in WHOLE or word.startswith("-") and not word.startswith(SELECTORS) for word in words)
+
+
+def search_shape(segment: Segment) -> str:
+    """The shape of a search through files: "" if it reads a stream or only files named one by one."""
+    recursive = segment.rule not in ("grep", "egrep", "fgrep")
+    pattern: Optional[str] = None
+    paths: List[str] = []
+    skip = ""
+    for word in arguments_of(segment):
+        if skip:
+            pattern = word if skip in ("-e", "--regexp") else pattern
+            skip = ""
+        elif word.startswith("-") and word != "-":
+            short = word[1:] if word[1:2] != "-" else ""
+            recursive = recursive or "r" in short or "R" in short or word == "--recursive"
+            skip = word if word in SEARCH_VALUES else "-e" if short.endswith("e") and len(short) > 1 else ""
+        elif pattern is None:
+            pattern = word
+        else:
+            paths.append(word)
+    if pattern is None or not recursive or paths and all("." in path[path.rfind("/") + 1 :].lstrip(".") for path in paths):
+        return ""
+    names = pattern.replace("\\b", "").replace("\\|", "|").split("|")
+    return "identifier-search" if all(name and NAME_CHARACTERS.issuperset(name) for name in names) else "pattern-search"
+
+
+# — end of the hook path —
+
+
+# ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+# 7 · text
+# Knows bytes as lines: windows, line numbers, terminal clean-up, sizes, tokens. Never opens a file.
+# ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+_COMPILED: Dict[Tuple[bytes, int], Pattern[bytes]] = {}
+
+
+def rx(pattern: bytes, flags: int = 0) -> Pattern[bytes]:
+    """Compile `pattern` on its first use and keep it: `re` costs more than a small verb, so nothing is compiled at import."""
+    found = _COMPILED.get((pattern, flags))
+    if found is None:
+        import re
+
+        found = _COMPILED[pattern, flags] = re.compile(pattern, flags)
+    return found
+
+
+BLOCK = 64 * KIB  # bytes between two entries of a line index
+
+
+class Source:
+    """The bytes of one stream, read by windows so that memory stays bounded whatever the size.
+
+    `name` is the stream's name in addresses (stdout, stderr, output); `read(start, end)` returns exactly those bytes.
+    Lines end at LF and nowhere else; they are numbered from 1, and a last line without LF counts.
+    """
+
+    __slots__ = ("name", "size", "read", "_counts")
+
+    def __init__(self, name: str, size: int, read: Callable[[int, int], bytes], counts: Optional[Sequence[int]] = None) -> None:
+        self.name = name
+        self.size = size
+        self.read = read
+        self._counts = counts
+
+    @classmethod
+    def of_bytes(cls, name: str, data: bytes) -> Source:
+        """A source over bytes in memory."""
+        return cls(name, len(data), lambda start, end: data[start:end])
+
+    @property
+    def counts(self) -> Sequence[int]:
+        """Number of LFs before each block of 64 KiB, with the total as last entry; counted once, on first use."""
+        if self._counts is None:
+            counts, total = [], 0
+            for _, data in self.chunks(BLOCK):
+                counts.append(total)
+                total += data.count(b"\n")
+            counts.append(total)
+            self._counts = counts
+        return self._counts
+
+    @property
+    def lines(self) -> int:
+        """Number of lines."""
+        return self.counts[-1] + (1 if self.size and self.read(self.size - 1, self.size) != b"\n" else 0)
+
+    def chunks(self, step: int = CHUNK, start: int = 0) -> Iterator[Tuple[int, bytes]]:
+        """(offset, bytes) of one window after the other, cut anywhere."""
+        for at in range(start, self.size, step):
+            yield at, self.read(at, min(self.size, at + step))
+
+    def line_windows(self, start: int = 0, end: Optional[int] = None, step: int = CHUNK) -> Iterator[Tuple[int, bytes]]:
+        """(offset, bytes) of windows that end at line ends; a line longer than four windows is cut."""
+        stop = self.size if end is None else min(end, self.size)
+        rest, at = b"", start
+        for pos in range(start, stop, step):
+            data = rest + self.read(pos, min(stop, pos + step))
+            cut = data.rfind(b"\n") + 1
+            if not cut and len(data) > 4 * step:
+                cut = len(data)
+            if cut:
+                yield at, data[:cut]
+                at += cut
+            rest = data[cut:]
+        if rest:
+            yield at, rest
+
+    def line_at(self, offset: int) -> int:
+        """Number of the line that holds the byte at `offset`."""
+        offset = min(max(offset, 0), self.size)
+        block = min(offset // BLOCK, max(len(self.counts) - 2, 0))
+        return self.counts[block] + self.read(block * BLOCK, offset).count(b"\n") + 1
+
+    def start_of(self, line: int) -> int:
+        """Offset of the first byte of `line`; the size when there are fewer lines."""
+        skip = line - 1  # LFs that stand before it
+        if skip <= 0:
+            return 0
+        counts = self.counts
+        if skip > counts[-1]:
+            return self.size
+        low, high = 0, len(counts) - 1
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (middle, high) if counts[middle] < skip else (low, middle)
+        at, left = low * BLOCK, skip - counts[low]
+        data = self.read(at, min(self.size, at + BLOCK))
+        return at + nth_newline(data, left) + 1
+
+    def slice(self, first: int, last: int) -> bytes:
+        """The bytes of lines `first` to `last`, their LFs included."""
+        return self.read(self.start_of(first), self.start_of(last + 1))
+
+    def line(self, number: int) -> bytes:
+        """One line without its LF."""
+        data = self.slice(number, number)
+        return data[:-1] if data.endswith(b"\n") else data
+
+    def find_all(self, literals: Sequence[bytes], limit: int = 100_000) -> List[List[int]]:
+        """Offsets of every literal, in one pass over all bytes; at most `limit` for each (so `limit` found means: maybe more)."""
+        found: List[List[int]] = [[] for _ in literals]
+        keep = max([len(literal) for literal in literals] or [1]) - 1
+        before, base = b"", 0
+        for at, data in self.chunks():
+            window, base = before + data, at - len(before)
+            for literal, hits in zip(literals, found):
+                if len(hits) >= limit:
+                    continue
+                # a hit that ends inside `before` was seen with the window that brought it
+                pos = window.find(literal, max(0, len(before) - len(literal) + 1))
+                while pos >= 0 and len(hits) < limit:
+                    hits.append(base + pos)
+                    pos = window.find(literal, pos + 1)
+            before = window[-keep:] if keep else b""
+        return found
+
+
+def nth_newline(data: bytes, n: int) -> int:
+    """Index of the n-th LF (n ≥ 1) of `data`, which must hold that many."""
+    low, high = 0, len(data)
+    while high - low > 512 and n > 8:
+        middle = (low + high) // 2
+        here = data.count(b"\n", low, middle)
+        if here >= n:
+            high = middle
+        else:
+            low, n = middle, n - here
+    at = low - 1
+    for _ in range(n):
+        at = data.index(b"\n", at + 1)
+    return at
+
+
+# Control sequences of ECMA-48 (CSI, OSC, two-byte escapes), and the two characters ^[ that some logs print for ESC.
+_ANSI = rb"(?:\x1b|\^\[)(?:\[[0-9;:<=>?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(?:\x07|\x1b\\)?|[()*+][A-Za-z0-9])|\x1b[ -/]*[0-~]"
+
+
+def strip_ansi(data: bytes) -> bytes:
+    """`data` without terminal control sequences; nothing else changes."""
+    if b"\x1b" not in data and b"^[" not in data:
+        return data
+    return rx(_ANSI).sub(b"", data)
+
+
+def clean(line: bytes) -> bytes:
+    """One line as a terminal would finally show it: no control sequences, of a redrawn line the last state, no trailing blanks."""
+    line = strip_ansi(line).rstrip(b"\r\n \t")
+    if b"\r" in line:
+        line = line[line.rfind(b"\r") + 1 :] or line.replace(b"\r", b"")
+    if b"\b" in line:
+        line = rx(rb"[^\x08]\x08").sub(b"", line)
+    return line
+
+
+# Characters that change how a reader sees the text around them: C0/C1 controls, line and paragraph separators, bidi and zero-width marks.
+_UNSAFE = "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]"
+
+
+def visible(data: bytes) -> str:
+    """Captured bytes as text that is safe to show inside our own structure: controls and bidi overrides spelt out, a fake header defused."""
+    text = data.decode("utf-8", "backslashreplace")
+    if not text.isascii() or not text.isprintable():
+        import re
+
+        text = re.sub(_UNSAFE, lambda m: ascii(m.group())[1:-1], text.replace("\n", "\\n"))
+    return text.replace("[ctx ", "\\[ctx ")
+
+
+# What differs between two runs of the same thing: (literals that must occur, expression, replacement).
+_VOLATILE: List[Tuple[bytes, bytes, bytes]] = [
+    (b"0x", rb"\b0x[0-9a-fA-F]{5,16}\b", rb"0x\xe2\x80\xa6"),
+    (b"pytest-", rb"(/pytest-of-[^/\s]+/pytest-)\d+", rb"\1\xe2\x80\xa6"),
+    (b"/tmp", rb"(/tmp[\w.-]*/)(?:tmp[\w.-]*|[\w.-]*\.[A-Za-z0-9]{6,12}|[\w-]*[0-9][\w-]*)(?=[/\s'\":;,)\]]|$)", rb"\1\xe2\x80\xa6"),
+    (b"/var/folders/", rb"/var/folders/[\w/+.-]+?/T/[\w.-]+", rb"/var/folders/\xe2\x80\xa6"),
+    (b"pid", rb"(\bpid[ =:]+)\d+", rb"\1\xe2\x80\xa6"),
+    (b":", rb"(\b(?:127\.0\.0\.1|localhost|0\.0\.0\.0|\[::1?\]):)(?:3[2-9]|[4-6]\d)\d{3}\b", rb"\1\xe2\x80\xa6"),
+    (b"in ", rb"(\b(?:in|took|after) )\d+(?:\.\d+)? ?(m?s|sec|seconds|minutes)\b", rb"\1\xe2\x80\xa6\2"),
+]
+
+
+def steady(line: bytes) -> bytes:
+    """`line` with addresses in memory, temporary paths, process ids, ephemeral ports and timings masked, so that two runs read alike."""
+    for literal, pattern, by in _VOLATILE:
+        if literal in line:
+            line = rx(pattern).sub(by.replace(rb"\xe2\x80\xa6", "…".encode()), line)
+    return line
+
+
+def commas(n: int) -> str:
+    """4102 → '4,102'."""
+    return format(n, ",d")
+
+
+def human(n: int) -> str:
+    """Bytes for people, three significant digits: 512 B, 3.98 KiB, 402 KiB, 1.21 GiB."""
+    size, unit = float(n), "B"
+    for unit in ("B", "KiB", "MiB", "GiB", "TiB"):
+        if size < 999.5 or unit == "TiB":
+            break
+        size /= 1024
+    return "%d B" % n if unit == "B" else "%s %s" % (format(size, ".3g"), unit)
+
+
+def plural(n: int, one: str, many: str = "") -> str:
+    """'1 line', '4,102 lines'."""
+    return "%s %s" % (commas(n), one if n == 1 else many or one + "s")
+
+
+def sha256(data: bytes = b"") -> Any:
+    """A SHA-256 object, from the interpreter's own small module where it has one: OpenSSL's takes 2 ms to load (MEASURED §5)."""
+    try:
+        if sys.version_info >= (3, 12):
+            from _sha2 import sha256 as new
+        else:
+            from _sha256 import sha256 as new
+    except ImportError:
+        from hashlib import sha256 as new
+    return new(data)
+
+
+# Token estimate. Tokens mostly begin where the kind of character changes, so the estimate is a sum over adjacent bytes: what a byte
+# of one class costs after a byte of another. Costs are in hundredths of a token; `python3 evals/tokens.py --fit` prints them.
+
+TOKEN_CLASSES = (                                       # the first class also stands for what precedes the text
+    b"\n",                                              # newline
+    b" ",                                               # space
+    bytes(range(10)) + bytes(range(11, 32)) + b"\x7f",  # tab and controls
+    b"0123456789",                                      # digit
+    b"aeiou",                                           # vowel
+    b"bcdfghjklmnpqrstvwxyz",                           # consonant
+    b"ABCDEFGHIJKLMNOPQRSTUVWXYZ",                      # capital
+    b"-=*#~_",                                          # dash: what rulers are drawn with
+    b".,;:!?",                                          # stop
+    b"()[]{}<>\"'`/\\|&%$@^+",                          # other punctuation
+    bytes(range(0x80, 0x100)),                          # not ASCII
+)
+
+TOKEN_PAIRS = (                         # a row: the byte before; a column: the byte that costs
+    # newline   space control   digit   vowel consont capital    dash    stop   other  beyond
+    (       4,      91,     125,      90,      37,     109,     154,      80,      86,     111,     128),    # newline
+    (      30,       4,     102,     100,       0,      15,       0,       0,      12,      32,       0),    # space
+    (       7,      21,      69,     102,      15,      64,      60,      99,      85,      80,      12),    # control
+    (     142,      98,      83,      23,      77,     119,     191,      82,      92,      79,      98),    # digit
+    (     104,     146,      98,      92,      15,       0,      89,     105,     101,      95,      52),    # vowel
+    (     134,      56,      98,     109,       6,      10,      93,      89,      82,      78,     113),    # consont
+    (     118,      38,      86,     176,       0,      42,      12,     124,     107,     125,     103),    # capital
+    (       0,      82,     101,      88,      57,      66,      41,       1,      27,      41,      87),    # dash
+    (      13,      78,      60,      95,      58,      45,      77,      29,       0,       0,      99),    # stop
+    (      27,      54,      70,      75,     103,      89,      52,      51,      35,       9,      85),    # other
+    (     106,      84,     116,     101,     102,     101,      99,     100,      86,       9,       0),    # beyond
+)
+
+TOKEN_BLOCKS = (                        # a character beyond ASCII, by the high byte of its UTF-16 unit: from each to the next
+    (0x00, 4), (0x01, 84), (0x03, 75), (0x04, 39), (0x05, 89), (0x06, 63), (0x09, 81), (0x0a, 174), (0x0b, 125),
+    (0x0c, 147), (0x0d, 143), (0x0e, 114), (0x0f, 218), (0x10, 116), (0x11, 186), (0x1d, 67), (0x20, 10), (0x21, 78),
+    (0x25, 65), (0x26, 101), (0x30, 101), (0x32, 94), (0xac, 89), (0xd8, 161), (0xdc, 0), (0xe0, 43),
+)
+
+TOKEN_SAFETY = 1.2                      # so many times the estimate covers the true count of 95% of texts of a digest's size
+TOKEN_WINDOW = 64 << 10                 # bytes of one sample
+TOKEN_WINDOWS = 16                      # samples taken of a text that is longer than all of them
+
+_TOKEN_CLASS = bytes.maketrans(b"".join(TOKEN_CLASSES), b"".join(bytes([at]) * len(m) for at, m in enumerate(TOKEN_CLASSES)))
+_TOKEN_PAIR = b"".join(bytes(row).ljust(16, b"\0") for row in TOKEN_PAIRS).ljust(256, b"\0")
+_TOKEN_BLOCK = b"".join(bytes([cost]) * (end - at) for (at, cost), (end, _) in zip(TOKEN_BLOCKS, TOKEN_BLOCKS[1:] + ((256, 0),)))
+_ASCII = bytes(range(0x80))
+
+
+def estimate_tokens(data: bytes) -> int:
+    """How many tokens a language model's tokenizer makes of these bytes, roughly: 0 for b"", else at least 1.
+
+    The reference is the mean of three BPE vocabularies (cl100k, o200k, Claude's of 2023). On text that was never fitted on the
+    error is 4% in the median for pages of 4,000 characters and 5% for pieces of 300 to 1,500; 95% of code, logs and tool output
+    are within 13%, of other languages than English within 35% (evals/tokens.py; its tables: evals/results/tokens.md).
+    Appending never lowers it, and the estimates of a text's parts add up to that of the whole but for 4 tokens a seam; texts over
+    1 MiB are sampled, so there both hold roughly.
+    """
+    return estimate_tokens_of(lambda start, end: data[start:end], len(data))
+
+
+def estimate_tokens_of(read: Callable[[int, int], bytes], size: int) -> int:
+    """`estimate_tokens` of `size` bytes that need not be in memory; `read(start, end)` returns those from start up to end.
+
+    Reads everything up to 1 MiB; beyond it, 16 windows of 64 KiB at even distances, head and tail among them.
+    """
+    if size <= TOKEN_WINDOW * TOKEN_WINDOWS:
+        return max((token_cost(read(0, size)) + 50) // 100, min(size, 1))
+    seen = cost = 0
+    for at in range(TOKEN_WINDOWS):
+        start = at * (size - TOKEN_WINDOW) // (TOKEN_WINDOWS - 1)
+        window = read(start, start + TOKEN_WINDOW)
+        seen, cost = seen + len(window), cost + token_cost(window)
+    return max((cost * size // max(seen, 1) + 50) // 100, 1)
+
+
+def token_cost(data: bytes) -> int:
+    """The estimate in hundredths of a token."""
+    classes = int.from_bytes(data.translate(_TOKEN_CLASS), "big")
+    # Each byte holds its class in four bits; shifting the whole text by four bits sets the class of the byte before beside it.
+    pairs = (classes | classes >> 4).to_bytes(len(data), "big")
+    cost = byte_sum(pairs.translate(_TOKEN_PAIR))
+    return cost if data.isascii() else cost + byte_sum(utf16_blocks(data).translate(_TOKEN_BLOCK))
+
+
+def utf16_blocks(data: bytes) -> bytes:
+    """The high byte of each UTF-16 unit of the characters outside ASCII; a character that the end cuts off is left out."""
+    text = data.translate(None, _ASCII).decode("utf-8", "replace")
+    return (text[:-1] if text.endswith("\ufffd") else text).encode("utf-16-le")[1::2]
+
+
+def byte_sum(data: bytes) -> int:
+    """The sum of the bytes' values: the low half of Adler-32 is that sum modulo 65521, which 256 bytes cannot reach."""
+    from zlib import adler32
+    return sum([adler32(data[at:at + 256], 0) & 0xFFFF for at in range(0, len(data), 256)])
+
+
+def round2(n: int) -> int:
+    """n to two significant digits, halves up: 98,432 → 98,000."""
+    unit: int = 10 ** max(len(str(n)) - 2, 0)
+    return (n + unit // 2) // unit * unit
+
+
+# ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+# 8 · address
+# Knows the grammar of handles, selectors and anchors. Never knows what they resolve to.
+# ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+STREAMS = ("stdout", "stderr", "output")
+HANDLE_DIGITS = 12  # printed
+PREFIX_DIGITS = 6  # accepted
+
+_ADDRESS_HELP = "an address is run:HEX[#stdout|#stderr|#output], blob:HEX or repo:PATH, each with :A-B for lines A to B"
+
+
+class Lines:
+    """Lines `first` to `last` (1-based, inclusive; `last` 0 means to the end), with an anchor to their content or ""."""
+
+    __slots__ = ("first", "last", "anchor")
+
+    def __init__(self, first: int, last: int, anchor: str = "") -> None:
+        self.first = first
+        self.last = last
+        self.anchor = anchor
+
+    def __str__(self) -> str:
+        return "%d-%s%s" % (self.first, self.last or "", "@" + self.anchor if self.anchor else "")
+
+
+class Address:
+    """`kind` is run, blob or repo; `name` the hex digits or the path; `stream` a run's stream or ""; `lines` the selected lines or None."""
+
+    __slots__ = ("kind", "name", "stream", "lines")
+
+    def __init__(self, kind: str, name: str, stream: str = "", lines: Optional[Lines] = None) -> None:
+        self.kind = kind
+        self.name = name
+        self.stream = stream
+        self.lines = lines
+
+    def __str__(self) -> str:
+        stream, lines = "#" + self.stream if self.stream else "", ":%s" % self.lines if self.lines else ""
+        return "%s:%s%s%s" % (self.kind, self.name, stream, lines)
+
+    def at(self, first: int, last: int, anchor: str = "") -> Address:
+        """The same place, lines `first` to `last`."""
+        return Address(self.kind, self.name, self.stream, Lines(first, last, anchor))
+
+
+def parse_address(text: str) -> Address:
+    """Read one address in its one-token form. Raises CtxError that says what is wrong with it.
+
+    A path may hold colons; what stands behind its last one is lines if it consists of digits and `-`. So `repo:a:5` is line 5 of `a`,
+    and all of a file named `a:5` is `repo:a:5:1-`.
+    """
+    kind, _, rest = text.partition(":")
+    if kind not in ("run", "blob", "repo") or kind == text:
+        digits = kind.partition("#")[0]
+        is_handle = is_hex(digits) and len(digits) >= PREFIX_DIGITS
+        raise CtxError("%s: not an address" % quoted(text), "write run:%s" % visible(fsencode(text)) if is_handle else _ADDRESS_HELP)
+    name, colon, span = rest.rpartition(":") if kind == "repo" else rest.partition(":")
+    if kind == "repo" and (not colon or span.partition("@")[0].strip("0123456789-") or span[:1] in ("", "@")):
+        name, colon = rest, ""
+    lines = parse_lines(span) if colon else None
+    if kind == "repo":
+        if not name:
+            raise CtxError("%s: no path" % quoted(text), "write repo:PATH, relative to the workspace")
+        return Address(kind, name, "", lines)
+    digits, mark, stream = name.partition("#")
+    if mark and (kind != "run" or stream not in STREAMS):
+        raise CtxError("%s: no such stream" % quoted(text), "a run has #stdout and #stderr, or #output; a blob has none")
+    if not is_hex(digits) or len(digits) > 64:
+        raise CtxError("%s: %s is not a hexadecimal handle" % (quoted(text), quoted(digits)), _ADDRESS_HELP)
+    if len(digits) < PREFIX_DIGITS:
+        raise CtxError("%s: too short" % quoted(text), "give at least %d digits of the handle" % PREFIX_DIGITS)
+    return Address(kind, digits, stream, lines)
+
+
+def parse_lines(text: str) -> Lines:
+    """Read A-B or A:B (from 1, inclusive), A- to the end, :B from the start, A alone; A-B also with @anchor. Raises CtxError."""
+    body, mark, anchor = text.partition("@")
+    if mark and (len(anchor) != 8 or not is_hex(anchor)):
+        raise CtxError("lines %s: %s is not an anchor" % (quoted(text), quoted(anchor)), "an anchor is 8 hexadecimal digits, as printed")
+    span = "%s-%s" % (body, body) if whole_number(body) is not None else body
+    first, last = parse_pair(span, "lines", "write A-B, counted from 1; the last N lines are --tail N")
+    if first == 0 or last == 0:
+        raise CtxError("lines %s: lines are numbered from 1" % quoted(text), "write 1-%d" % (last or 10))
+    if last is not None and last < (first or 1):
+        raise CtxError("lines %s: the last line is before the first" % quoted(text), "write %d-%d" % (last, first or 1))
+    if anchor and not (first and last):
+        raise CtxError("lines %s: an anchor needs both ends" % quoted(text), "write A-B@%s" % anchor)
+    return Lines(first or 1, last or 0, anchor)
+
+
+def parse_pair(text: str, name: str, fix: str) -> Tuple[Optional[int], Optional[int]]:
+    """Read A:B or A-B; a side may be left out (None), but `-B` is no range, because it reads like one from the end. Raises CtxError."""
+    one, mark, two = text.partition(":" if ":" in text else "-")
+    first, last = whole_number(one), whole_number(two)
+    if not mark or (one and first is None) or (two and last is None) or not (one or two and mark == ":"):
+        raise CtxError("%s %s: not a range" % (name, quoted(text)), fix)
+    return first, last
+
+
+def whole_number(text: str) -> Optional[int]:
+    """The number that up to 18 ASCII digits spell, None for anything else."""
+    return int(text) if text.isdigit() and text.isascii() and len(text) <= 18 else None
+
+
+def is_hex(text: str) -> bool:
+    """Whether `text` is one or more lower-case hexadecimal digits."""
+    return bool(text) and not text.strip("0123456789abcdef")
+
+
+def quoted(text: str) -> str:
+    """What the user typed, in quotes and safe to show in an error, cut when long."""
+    return "'%s'" % visible(fsencode(text if len(text) <= 120 else text[:117] + "…"))
+
+
+# An anchor hashes lines one by one and folds the hashes like digits of a number, so that a window can roll down a file in linear time.
+_PRIME = (1 << 61) - 1
+_BASE = 0x1F3D5B79A2C4E687 % _PRIME
+
+
+def line_hashes(lines: Iterable[bytes]) -> Iterator[int]:
+    """32 bits of each line's content, never 0; the LF or CRLF that ends it does not count."""
+    from zlib import crc32
+
+    for line in lines:
+        yield crc32(line.rstrip(b"\r\n")) + 1
+
+
+def anchor_of(lines: Iterable[bytes]) -> str:
+    """The anchor of consecutive lines: 8 hexadecimal digits."""
+    value = 0
+    for this in line_hashes(lines):
+        value = (value * _BASE + this) % _PRIME
+    return fold_anchor(value)
+
+
+def fold_anchor(value: int) -> str:
+    """61 bits to the 8 digits that are printed."""
+    return "%08x" % ((value ^ value >> 32) & 0xFFFFFFFF)
+
+
+def find_anchored(lines: Iterable[bytes], count: int, anchor: str, limit: int = 3) -> List[int]:
+    """First line numbers (from 1) of the places where `count` (at least 1) lines with this anchor stand, at most `limit` of them."""
+    from collections import deque
+
+    top = pow(_BASE, count, _PRIME)
+    recent: Any = deque()
+    value, found = 0, []
+    for number, this in enumerate(line_hashes(lines), 1):
+        recent.append(this)
+        value = (value * _BASE + this) % _PRIME
+        if number > count:
+            value = (value - recent.popleft() * top) % _PRIME
+        if number >= count and fold_anchor(value) == anchor:
+            found.append(number - count + 1)
+            if len(found) == limit:
+                break
+    return found
+
+
+# ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+# 9 · config
+# Knows ctx.toml: its keys, their defaults, and how to say what is wrong with a file. Never knows what the values do.
+# ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+if TYPE_CHECKING:
+    Settings = Dict[Tuple[str, str], Any]
+
+# (table, key): (default, smallest value or None, what it means)
+SETTINGS: Dict[Tuple[str, str], Tuple[Any, Optional[int], str]] = {
+    ("budget", "inline"): (BUDGET_INLINE, 0, "bytes of output that are replayed untouched; half as much again when the command failed"),
+    ("budget", "content"): (BUDGET_CONTENT, 0, "bytes up to which output that is the answer (a file, a diff) passes whole"),
+    ("budget", "pass"): (BUDGET_PASS, 60, "tokens of the digest of a passing run"),
+    ("budget", "fail"): (BUDGET_FAIL, 200, "tokens of the digest of a failing run"),
+    ("budget", "page"): (BUDGET_PAGE, 100, "tokens of one page of get and search"),
+    ("budget", "hold"): (30, 1, "seconds for which output is held back at most"),
+    ("store", "days"): (14, 1, "days that a run is kept unless it is pinned"),
+    ("store", "quota_mib"): (2048, 16, "MiB that the store may take"),
+    ("store", "run_mib"): (RUN_LIMIT // MIB, 1, "MiB that one run may keep: its head, and a ring of its tail"),
+    ("redact", "raw"): (False, None, "whether get --raw may show stored bytes without redaction"),
+    ("redact", "at_rest"): (False, None, "whether secrets are redacted before they are stored"),
+}
+LARGEST = 10**9  # of any number: what is larger is a slip, and would overflow somewhere
+
+
+def config_files() -> List[str]:
+    """Where settings are read from, weakest first: the user's file, then the workspace's."""
+    base = getenv("XDG_CONFIG_HOME")
+    if not base.startswith("/"):
+        base = home() and home().rstrip("/") + "/.config"
+    top = workspace()
+    return [path for path in (base and base.rstrip("/") + "/ctx/config.toml", top and top + "/ctx.toml") if path]
+
+
+def default_settings() -> Settings:
+    """Every setting with its default."""
+    return {name: row[0] for name, row in SETTINGS.items()}
+
+
+def load_config() -> Settings:
+    """Every setting with its value. Raises CtxError that names file, line and the nearest valid key."""
+    values = default_settings()
+    for path in config_files():
+        values.update(read_config(path))
+    return values
+
+
+def read_config(path: str) -> Settings:
+    """The settings of one file, {} when there is none. Raises CtxError."""
+    try:
+        data = read_file(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return {}
+    except OSError as error:
+        raise CtxError("%s: cannot be read (%s)" % (path, error.strerror), "make it readable, or remove it") from None
+    text = data[3:] if data.startswith(b"\xef\xbb\xbf") else data
+    found = {}
+    for table, keys in parse_toml(path, text).items():
+        if not isinstance(keys, dict):
+            fix = "write it below %s" % " or ".join("[%s]" % name for name in table_names())
+            raise config_error(path, text, ("", table), "%s stands outside a table" % quoted(table), fix)
+        if table not in table_names():
+            raise config_error(path, text, (table, ""), "unknown table [%s]" % table, nearest(table, table_names(), "tables are"))
+        for key, value in keys.items():
+            problem, fix = judge_setting(table, key, value)
+            if problem:
+                raise config_error(path, text, (table, key), problem, fix)
+            found[table, key] = value
+    return found
+
+
+def judge_setting(table: str, key: str, value: Any) -> Tuple[str, str]:
+    """What is wrong with one setting, and how to mend it; "" when nothing is."""
+    if (table, key) not in SETTINGS:
+        return "[%s] has no key %s" % (table, quoted(key)), nearest(key, [name for other, name in SETTINGS if other == table], "its keys are")
+    default, least, _ = SETTINGS[table, key]
+    if type(value) is not type(default):
+        kind = "true or false" if isinstance(default, bool) else "a whole number"
+        return "[%s] %s must be %s" % (table, key, kind), "as in %s = %s" % (key, to_json(default))
+    if least is not None and not least <= value <= LARGEST:
+        return "[%s] %s must be from %d to %d" % (table, key, least, LARGEST), "the default is %d" % default
+    return "", ""
+
+
+def config_error(path: str, text: bytes, name: Tuple[str, str], what: str, fix: str) -> CtxError:
+    """An error about the line on which a table or a key of it is named."""
+    number = line_of_setting(text.decode("utf-8", "replace"), ".".join(filter(None, name)))
+    return CtxError("%s%s: %s" % (path, ":%d" % number if number else "", what), fix)
+
+
+def line_of_setting(text: str, wanted: str) -> int:
+    """The line that names a setting (`table.key`, `table` or `key`), else the one that opens its table, else 0."""
+    table, fallback = "", 0
+    for number, line in enumerate(text.split("\n"), 1):
+        name = line.partition("=")[0].partition("#")[0].translate({ord(mark): None for mark in " \t\r\"'"})
+        if name.startswith("["):
+            table = name = name.strip("[]")
+        elif table and name:
+            name = "%s.%s" % (table, name)
+        if name == wanted:
+            return number
+        if name and not fallback and wanted.startswith(name + "."):
+            fallback = number
+    return fallback
+
+
+def parse_toml(path: str, data: bytes) -> Dict[str, Any]:
+    """TOML to tables, by the interpreter's own parser or a vendored tomli. Raises CtxError."""
+    try:
+        import tomllib
+    except ImportError:
+        try:
+            import tomli as tomllib
+        except ImportError:
+            what = "%s: this Python (%d.%d) cannot read TOML" % ((path,) + sys.version_info[:2])
+            raise CtxError(what, "use Python 3.11 or newer, or remove the file") from None
+    try:
+        tables: Dict[str, Any] = tomllib.loads(data.decode("utf-8"))
+        return tables
+    except UnicodeDecodeError as error:
+        raise CtxError("%s:%d: not UTF-8" % (path, data.count(b"\n", 0, error.start) + 1), "save it as UTF-8") from None
+    except RecursionError:
+        raise CtxError("%s: nested too deeply" % path, "write plain settings, as ctx init does") from None
+    except ValueError as error:
+        what, _, place = str(error).rstrip(")").partition(" (at ")
+        number = place[5:].partition(",")[0]  # "line 3, column 7", or "end of document"
+        line = int(number) if number.isdigit() else len(data.rstrip().split(b"\n"))
+        raise CtxError("%s:%d: not TOML (%s)" % (path, line, what), "mend that line") from None
+
+
+def table_names() -> List[str]:
+    """The tables of ctx.toml."""
+    return sorted({table for table, _ in SETTINGS})
+
+
+def settings_text(values: Settings) -> List[str]:
+    """Settings as lines of a ctx.toml, each with what it means."""
+    lines = []
+    for table in table_names():
+        lines += ["", "[%s]" % table]
+        lines += ["%s = %s  # %s" % (key, to_json(value), SETTINGS[name, key][2]) for (name, key), value in values.items() if name == table]
+    return lines[1:]
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """'did you mean X?' for the nearest of `known`, "" when none is near."""
+    import difflib
+
+    near = difflib.get_close_matches(word[:100], list(known), 1, 0.6)
+    return "did you mean %s?" % near[0] if near else ""
+
+
+def nearest(word: str, known: Sequence[str], label: str) -> str:
+    """What to write instead of an unknown word: the nearest of `known`, else all of them behind a label."""
+    return did_you_mean(word, known) or "%s %s" % (label, ", ".join(known))
+
+
+# ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+# 10 · redact
+# Knows the patterns of secrets. Never knows what they are found in.
+# ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+# Which families there are and what their tokens look like is taken from the public documentation of their issuers and of the scanners
+# gitleaks, trufflehog, detect-secrets and GitHub secret scanning; lengths are kept a little wider, since issuers change them. All
+# repeats are bounded: that keeps matching linear, and no match is longer than _REACH.
+#
+# A rule is tried only where the sieve (below) reports one of its windows: four bytes that it cannot do without. In a window `[...]` is
+# a set, `#` a letter or digit, `?` a byte that is neither, `*` any byte, `+` a blank; `abc^defg` is the window `defg` of a match that
+# starts three bytes before it.
+
+# Tokens that give themselves away: (kind, check, windows, expression of the whole token). Case matters.
+_TOKENS: Tuple[Tuple[str, str, bytes, bytes], ...] = (
+    ("private-key", "", b"LS0t",
+     rb"LS0tLS1CRUdJTiB(?:QUklWQVRF|SU0Eg|FQy|PUEVOU1NI|FTkNSWVBU|EU0Eg|QR1AgUFJJ)[A-Za-z0-9+/=]{60,12000}"),
+    ("aws-access-key", "", b"AKIA ASIA ABIA ACCA", rb"A(?:KI|SI|BI|CC)A[A-Z0-9]{16}"),
+    ("github-token", "", b"gh[pousr]_", rb"gh[pousr]_[A-Za-z0-9]{30,255}"),
+    ("github-token", "", b"gith^ub_p", rb"github_pat_[A-Za-z0-9_]{22,255}"),
+    ("gitlab-token", "mixed", b"gl[pdrcfias][atbmgof] g^loas",
+     rb"gl(?:pat|ptt|rtr?|dt|cbt|ft|imt|agent|soat|ffct|oas)-[A-Za-z0-9_-]{16,255}(?:\.[A-Za-z0-9]{2}\.[A-Za-z0-9]{7,12})?"),
+    ("gitlab-token", "", b"GR13", rb"GR1348941[A-Za-z0-9_-]{20}"),
+    ("slack-token", "mixed", b"xox[abeoprs]", rb"xox[abeoprs](?:\.xox[abp])?-[A-Za-z0-9-]{10,512}"),
+    ("slack-token", "mixed", b"xapp", rb"xapp-[0-9]-[A-Za-z0-9-]{20,512}"),
+    ("stripe-key", "mixed", b"[rs]k_[lt]", rb"[rs]k_(?:live|test)_[A-Za-z0-9]{16,255}"),
+    ("stripe-key", "mixed", b"whse", rb"whsec_[A-Za-z0-9+/]{24,255}={0,2}"),
+    ("google-api-key", "", b"AIza", rb"AIza[A-Za-z0-9_-]{32,40}"),
+    ("google-oauth-token", "mixed", b"ya29", rb"ya29\.[A-Za-z0-9_.-]{20,2048}"),
+    ("google-oauth-token", "mixed", b"1//0", rb"1//0[A-Za-z0-9_-]{40,200}"),
+    ("google-oauth-secret", "", b"GOCS", rb"GOCSPX-[A-Za-z0-9_-]{20,40}"),
+    ("npm-token", "", b"npm_", rb"npm_[A-Za-z0-9]{30,48}"),
+    ("pypi-token", "", b"py^pi-A", rb"pypi-AgE[A-Za-z0-9_-]{16,1024}"),
+    ("docker-token", "", b"dckr", rb"dckr_[op]at_[A-Za-z0-9_-]{20,64}"),
+    ("huggingface-token", "", b"hf_#", rb"hf_[A-Za-z0-9]{30,64}"),
+    ("huggingface-token", "", b"ap^i_or", rb"api_org_[A-Za-z0-9]{30,64}"),
+    ("anthropic-key", "mixed", b"sk-a", rb"sk-ant-[A-Za-z0-9_-]{20,256}"),
+    ("openai-key", "mixed", b"sk-#", rb"sk-[A-Za-z0-9_-]{20,256}"),
+    ("groq-key", "", b"gsk_", rb"gsk_[A-Za-z0-9]{40,64}"),
+    ("xai-key", "", b"xai-", rb"xai-[A-Za-z0-9]{60,100}"),
+    ("perplexity-key", "", b"pplx", rb"pplx-[A-Za-z0-9]{40,64}"),
+    ("replicate-token", "", b"r8_#", rb"r8_[A-Za-z0-9]{37,40}"),
+    ("langsmith-key", "", b"lsv2", rb"lsv2_(?:pt|sk)_[0-9a-f]{32}_[0-9a-f]{10}"),
+    ("sendgrid-key", "mixed", b"SG.#", rb"SG\.[A-Za-z0-9_-]{16,32}\.[A-Za-z0-9_-]{30,64}"),
+    ("brevo-key", "", b"xkey xsmt", rb"x(?:key|smtp)sib-[0-9a-f]{64}-[A-Za-z0-9]{16}"),
+    ("mailgun-key", "mixed", b"key-", rb"(?<![_-])key-[0-9a-z]{32}"),
+    ("twilio-key", "", b"SK[0-9a-f][0-9a-f]", rb"SK[0-9a-f]{32}"),
+    ("discord-token", "", b"[MNO][DTjz][AEIMQUYcgk][0-5w-z]",
+     rb"(?:[MNO][DTjz][AEIMQUYcgk][0-5w-z]){5}[A-Za-z0-9]{3,8}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,40}"),
+    ("digitalocean-token", "", b"do[opr]_", rb"do[opr]_v1_[0-9a-f]{40,80}"),
+    ("vault-token", "mixed", b"hv[bsr].", rb"hv[bsr]\.[A-Za-z0-9_-]{20,512}"),
+    ("age-secret-key", "", b"AGE-", rb"AGE-SECRET-KEY-1[A-Z0-9]{40,70}"),
+    ("jwt", "", b"eyJ#",
+     rb"eyJ[A-Za-z0-9_-]{8,1024}\.[A-Za-z0-9_-]{8,10000}\.[A-Za-z0-9_-]{8,1024}(?:\.[A-Za-z0-9_-]{8,2000}){0,2}"),
+    ("1password-token", "", b"ops_", rb"ops_eyJ[A-Za-z0-9+/_-]{100,2048}={0,2}"),
+    ("azure-secret", "mixed", b"***^[0-9]Q~#", rb"[A-Za-z0-9_~.]{3}[0-9]Q~[A-Za-z0-9_~.-]{31,34}"),
+    ("alibaba-access-key", "mixed", b"LTAI", rb"LTAI[A-Za-z0-9]{16,24}"),
+    ("databricks-token", "", b"dapi", rb"dapi[0-9a-f]{32}(?:-[0-9])?"),
+    ("dynatrace-token", "", b"dt0[cs]", rb"dt0[cs][0-9]{2}\.[A-Z0-9]{8,24}\.[A-Z0-9]{64}"),
+    ("openshift-token", "", b"sha2^56~#", rb"sha256~[A-Za-z0-9_-]{43}"),
+    ("artifactory-token", "", b"AKCp", rb"AKCp[A-Za-z0-9]{69}"),
+    ("atlassian-token", "mixed", b"ATAT ATCT ATBB", rb"AT(?:[AC]TT3|BB)[A-Za-z0-9_=-]{24,400}"),
+    ("shopify-token", "", b"shp[acps]", rb"shp(?:at|ca|pa|ss)_[0-9a-fA-F]{32}"),
+    ("square-token", "", b"sq0[acis]", rb"sq0[a-z]{3}-[A-Za-z0-9_-]{22,64}"),
+    ("linear-key", "", b"lin_", rb"lin_(?:api|oauth)_[A-Za-z0-9]{32,64}"),
+    ("notion-token", "", b"ntn_", rb"ntn_[A-Za-z0-9]{40,50}"),
+    ("notion-token", "mixed", b"sec^ret_", rb"secret_[A-Za-z0-9]{43}"),
+    ("figma-token", "", b"figd", rb"figd_[A-Za-z0-9_-]{40,64}"),
+    ("grafana-token", "", b"glsa", rb"glsa_[A-Za-z0-9]{32}_[0-9a-fA-F]{8}"),
+    ("grafana-token", "", b"glc_", rb"glc_eyJ[A-Za-z0-9+/]{30,400}={0,2}"),
+    ("sentry-token", "", b"sntr", rb"sntry[su]_[A-Za-z0-9+/=_-]{40,400}"),
+    ("newrelic-key", "mixed", b"NR[AIJR][AIKS]", rb"NR(?:AK|II|JS|RA)-[A-Za-z0-9_-]{19,42}"),
+    ("doppler-token", "", b"dp.[acps]", rb"dp\.(?:pt|st|ct|sa|scim|audit)\.(?:[a-z0-9_-]{2,35}\.)?[A-Za-z0-9]{40,44}"),
+    ("postman-key", "", b"PMAK", rb"PMAK-[0-9a-fA-F]{24}-[0-9a-fA-F]{34}"),
+    ("rubygems-key", "", b"rubyg^ems_", rb"rubygems_[0-9a-f]{48}"),
+    ("clojars-token", "", b"CLOJ", rb"CLOJARS_[0-9a-z]{60}"),
+    ("tailscale-key", "mixed", b"tske", rb"tskey-[a-z]{2,12}-[A-Za-z0-9-]{10,80}"),
+    ("pulumi-token", "", b"pul-", rb"pul-[0-9a-f]{40}"),
+    ("planetscale-token", "", b"psca", rb"pscale_(?:tkn|pw|oauth)_[A-Za-z0-9_.-]{30,64}"),
+    ("supabase-key", "", b"sbp_", rb"sbp_[0-9a-f]{40}"),
+    ("supabase-key", "mixed", b"sb_s", rb"sb_secret_[A-Za-z0-9_-]{20,64}"),
+    ("heroku-key", "", b"HRKU", rb"HRKU-[A-Za-z0-9_-]{36,64}"),
+    ("netlify-token", "", b"nfp_", rb"nfp_[A-Za-z0-9]{36,64}"),
+    ("fly-token", "", b"fo1_", rb"fo1_[A-Za-z0-9_-]{43}"),
+    ("fly-token", "", b"fm[12]_", rb"fm[12]_[A-Za-z0-9+/]{100,2048}={0,2}"),
+    ("buildkite-token", "", b"bkua", rb"bkua_[0-9a-z]{40}"),
+    ("circleci-token", "", b"CCIP", rb"CCIP(?:AT|RJ)_[A-Za-z0-9]{20,24}_[0-9a-f]{40}"),
+)
+
+# The words that a setting's name ends with when its value is a secret, and the kinds by their first letters.
+_WORDS = rb"(?:pass(?:w(?:or)?d|phrase)?|pwd|secret|token|key|credentials?|auth)"
+_KIND_OF = {
+    **{b"pas": "password", b"pwd": "password", b"sec": "secret", b"tok": "token"},
+    **{b"key": "api-key", b"cre": "credential", b"aut": "credential"},
+}
+# What may stand between the word and the value: `=`, `: `, `":"`, `\": \"`, `'] = `, ` => `, `: str = `, `_PROD=`, `>` of an element.
+_ASSIGN = (
+    rb"(?:[_.-]?(?:base|value|prod(?:uction)?|dev(?:elopment)?|test|staging|live|local|root|admin|db|new|old|v?[0-9]{1,3})){0,2}"
+    rb"[\"'\\\]]{0,4}[ \t]{0,40}(?::[ ]{0,2}[a-z](?:[a-z0-9_.\[\]]| \| ){0,40}[ ]{0,2}=(?![=>~])|=>|:=|[:=](?![:=~])"
+    rb"|>(?=[^<>\s]{4,512}</))[ \t]{0,40}"
+)
+# A value is quoted, quoted inside a quoted text, or bare. Of an expression whose last group matched the value is bare.
+_VALUE = (
+    rb"(?:[bru@]{0,2}(?:\"([^\"\n]{4,4096})\"|'([^'\n]{4,4096})'|`([^`\n]{4,4096})`|\\{1,3}\"([^\"\\\n]{4,4096})\\"
+    rb"|\\{1,3}'([^'\\\n]{4,4096})\\)|[\"']?([^\s\"'`,;&|<>(){}\[\]\\]{4,4096}))"
+)
+_ARGUMENT = rb"[\"']?([^\s\"'`\\$-][^\s\"'`\\]{2,512})"
+
+# Secrets that only the text around them gives away: (kind, check, windows, what stands before a match, the match). Both expressions see
+# lower-case text. The secret is from the first one's group on, if there is one, else the group of the second, else all of it. No kind:
+# it is that of the word.
+_CONTEXTS: Tuple[Tuple[str, str, bytes, bytes, bytes], ...] = (
+    ("private-key", "key", b"-----^begi", b"", rb"-----begin [a-z0-9 ]{0,32}private key(?: block)?-----(?:[a-z0-9+/=\\ :,]{0,80}-(?!-))"
+     rb"{0,4}[a-z0-9+/=\\ :,]{0,8000}(?:-----end [a-z0-9 ]{0,32}private key(?: block)?-----)?"),
+    ("url-password", "filled", b"://* :\\/\\", b"", rb":(?:\\?/){2}[^\s/?#:@\"'<>\\`|(){}\[]{0,128}:(?![0-9]{1,5}(?:[/?#]|\\/))"
+     rb"(?:([^\s/?#\"'<>\\`]{1,256})|([^\s/?#\"'<>\\`@][^\s?#\"'<>\\`@]{0,255}))@(?!sha[0-9]{1,3}:)(?=[a-z0-9\[_$%{-])"),
+    ("telegram-token", "", b":aa#", rb"(?<![0-9a-z])([0-9]{8,10})\Z", rb":aa[a-z0-9_-]{32,34}(?![a-z0-9_-])"),
+    ("mailchimp-key", "", b"-us[0-9]", rb"(?<![0-9a-z])([0-9a-f]{32})\Z", rb"-us[0-9]{1,2}(?![0-9a-z])"),
+    ("terraform-token", "", b".atl", rb"(?<![0-9a-z])([0-9a-z]{14})\Z", rb"\.atlasv1\.[a-z0-9_=-]{50,90}"),
+    ("slack-webhook", "", b"ho^oks.", b"", rb"hooks\.slack(?:-gov)?\.com/(?:services|workflows|triggers)/([a-z0-9+/_-]{20,160})"),
+    ("discord-webhook", "", b"/web", rb"discord(?:app)?\.com/api(?:/v[0-9]{1,2})?\Z", rb"/webhooks/([0-9]{16,20}/[a-z0-9_-]{60,80})"),
+    ("teams-webhook", "", b".off", rb"webhook\Z", rb"\.office\.com/webhookb2/([0-9a-z@/-]{60,300})"),
+    ("url-signature", "mixed", b"sig= signa^ture", rb"(?:[?&;]|, ?|\\u0026)(?:x-(?:amz|goog)-)?\Z",
+     rb"sig(?:nature)?=([a-z0-9%+/_=~-]{32,1024})"),
+    ("aws-secret-key", "", b"secr", b"", rb"secret[_ -]?access[_ -]?key(?: \[[^\]\n]{0,24}\])?[^a-z0-9\n/+]{1,24}([a-z0-9/+]{40})"
+     rb"(?![a-z0-9/+=])"),
+    ("azure-key", "mixed", b"accou^ntke", b"", rb"accountkey[\"'\\ ]{0,4}[:=][\"'\\ ]{0,4}([a-z0-9+/]{40,100}={0,2})"),
+    ("azure-key", "mixed", b"share^dacc", b"", rb"sharedaccesskey[\"'\\ ]{0,4}[:=][\"'\\ ]{0,4}([a-z0-9+/]{40,100}={0,2})"),
+    ("authorization", "credential", b"aut^hori", b"", rb"(?<![a-z0-9])authorization[\"'\\\]]{0,4}[ \t]{0,3}(?:=>|[:=,])[ \t]{0,3}"
+     rb"[fbru]{0,2}[\[\"'\\]{0,4}(?!aws4-|digest )(?:[a-z][a-z0-9-]{1,20}[ ]{1,3})?([^\s\"'\\,;<>(){}\[\]]{8,4096})"),
+    ("authorization", "mixed", b"bear", b"", rb"bearer(?:[ \t]{1,3}|%20|\+)[\"'\\]{0,2}([a-z0-9_.~+/=-]{16,4096})"),
+    ("cookie", "mixed", b"set-^cook", b"", rb"set-cookie[\"'\\]{0,4}[ \t]{0,2}[:=,][ \t]{0,2}[\[\"'\\]{0,4}[^\s=;\"'\\]{1,128}="
+     rb"([^\s;\"'\\,]{8,4096})"),
+    ("cookie", "cookie", b"cook", b"", rb"(?<!set-)cookie[\"'\\]{0,4}(?:[ \t]{0,2}[:=][ \t]{0,2}|(?<=--cookie) )[\[\"'\\]{0,4}"
+     rb"([^\s=;\"'\\]{1,128}=(?:[^\s\"'\\,]|(?<=;) ){8,4096})"),
+    ("password", "filled", b"+-u+ +--u", rb"(?:curl|wget|https?|xh)\b(?:[^\n;|&]|&(?!&)){0,400}\Z",
+     rb" (?:-u|--user)[ =]{1,2}[\"']?[^\s:\"'$]{1,128}:([^\s\"'$]{1,256})"),
+    ("password", "filled", b"+-p*", rb"(?:sshpass|(?:docker|podman|registry) login)\b[^\n|;&]{0,200}\Z", rb" -p ?" + _ARGUMENT),
+    ("password", "filled", b"+-p#", rb"\b(?:mysql|mariadb)(?:dump|admin|check|import)?\b[^\n|;&]{0,200}\Z", rb" -p" + _ARGUMENT),
+    ("password", "filled", b"+-a+", rb"redis-cli\b[^\n|;&]{0,200}\Z", rb" -a " + _ARGUMENT),
+    ("password", "filled", b"identi^fied", b"", rb"identified (?:with [a-z0-9_'\"]{1,40} )?by (?:password )?'([^'\n]{3,256})'"),
+    ("password", "filled", b"p^assw", rb"\b(?:with|role|user|encrypted|login) [^\n;]{0,200}\Z", rb"password '([^'\n]{3,256})'"),
+    ("password", "filled", b"p^assw", rb"\b(?:login|account)[ \t]{1,8}[^\s]{1,128}[ \t]{1,8}\Z", rb"password[ \t]{1,8}" + _ARGUMENT),
+    ("", "assigned", b"p^assw p^ass? toke secr key?", rb"(?<![a-z0-9_.-])--?[a-z0-9_-]{0,40}\Z",
+     _WORDS + rb"(?:[ ]{1,2}|[\"'],[ ]{0,2})" + _ARGUMENT),
+    ("", "assigned", b"p^assw p^assp p^ass? pwd? secr toke key? key[0-9] cred a^uth?", b"", _WORDS + _ASSIGN + _VALUE),
+)
+
+# Which windows are looked for together. Any window may stand in any of the eight lanes; this grouping was found by a local search over
+# ordinary output of tools, for the fewest places that look like a window and are none.
+_LANES: Tuple[bytes, ...] = (
+    b"-----^begi .atl +--u GOCS cred figd identi^fied secr sig= sntr ya29",
+    b"LS0t PMAK a^uth? accou^ntke dckr dt0[cs] key- key? key[0-9] sec^ret_",
+    b"-us[0-9] CLOJ [MNO][DTjz][AEIMQUYcgk][0-5w-z] ho^oks. hv[bsr]. ops_ pplx psca pul- signa^ture tske whse xsmt",
+    b".off AKIA ASIA CCIP GR13 aut^hori cook g^loas lsv2 p^ass? p^assp p^assw pwd? set-^cook",
+    b"/web ABIA ATAT HRKU LTAI NR[AIJR][AIKS] do[opr]_ fm[12]_ fo1_ gh[pousr]_ gsk_ lin_ nfp_ npm_ ntn_ py^pi-A rubyg^ems_ xkey",
+    b"***^[0-9]Q~# :aa# ACCA AGE- AIza AKCp SG.# SK[0-9a-f][0-9a-f] dapi dp.[acps] gl[pdrcfias][atbmgof] glc_ glsa sbp_ share^dacc shp[acps] sk-# sk-a sq0[acis] xai- xapp xox[abeoprs]",
+    b"+-a+ +-p# +-p* +-u+ ap^i_or bear bkua",
+    b"1//0 ://* :\\/\\ ATBB ATCT [rs]k_[lt] eyJ# gith^ub_p hf_# r8_# sb_s sha2^56~# toke",
+)
+
+_BLOCK = 64 * KIB  # sieved at a time: the long integers of one block stay in the cache
+_WINDOW = 64 * KIB  # a line at least this long is redacted by windows, so that it need not be held whole
+_REACH = 16 * KIB  # no match is longer: what lies that far before the end of a window is settled
+_BEFORE = 512  # how far the text before a match is looked at
+_CONTEXT = 2 * KIB  # what a window sees of the one before: more than lies between a secret and the start of all that gives it away
+_KEY_LIMIT = 16 * KIB  # of a private key, what is held back to hash it; an RSA key of 8192 bits has 6.4 KB
+
+_CSI = rb"(?:\x1b|\^\[)\[[0-?]*[ -/]*[@-~]"
+_MARKER = rb"\[redacted(?::[a-z0-9-]{1,40}:[0-9a-f]{6})?\]"
+
+# Where a token may start: not inside a word, except after what an escape ends with: \n, %3D, \u003d, \x1b, [32m.
+_EDGE = (
+    rb"(?:(?<![A-Za-z0-9])|(?<=\\[abfnrtv])|(?<=%[0-9A-Fa-f]{2})|(?<=\\x[0-9A-Fa-f]{2})|(?<=\\u[0-9A-Fa-f]{4})|(?<=\[m)"
+    rb"|(?<=[\[;][0-9]m)|(?<=[\[;][0-9]{2}m))"
+)
+
+_DECIMAL, _ALPHA = b"0123456789", b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+
+class _Found:
+    """A value that an expression found: `text[start:end]`. The match starts at `at`; `bare` says that the value is not quoted."""
+
+    __slots__ = ("text", "at", "start", "end", "bare")
+
+    def __init__(self, text: bytes, at: int, start: int, end: int, bare: bool) -> None:
+        self.text = text
+        self.at = at
+        self.start = start
+        self.end = end
+        self.bare = bare
+
+    @property
+    def value(self) -> bytes:
+        """What was found, as much of it as is needed to judge it."""
+        return self.text[self.start : min(self.end, self.start + 256)]
+
+    @property
+    def word(self) -> bytes:
+        """The first three letters of the match, in lower case."""
+        return self.text[self.at : self.at + 3].lower()
+
+    @property
+    def prefix(self) -> bytes:
+        """What stands in a setting's name before the word that the match starts with."""
+        before = self.text[max(0, self.at - 64) : self.at]
+        return before[len(before.rstrip(_ALPHA + _DECIMAL + b"_-.$")) :]
+
+    @property
+    def equals(self) -> bool:
+        """Whether an equals sign stands before the value."""
+        return b"=" in self.text[self.at : self.start]
+
+
+# ── what a value must look like ──
+
+# Stands for a value that is elsewhere, or is of a kind that is no secret: variables, templates, code, hashes, addresses, URLs, dates.
+_TEMPLATE = (
+    rb"(?i)\$[a-z_{(]|[<{]|%[({]|@[{(]|#\{|0x[0-9a-f]{1,16}\Z|(?:sha[0-9]{1,3}|md5)[-:=]|(?:run|blob|repo|arn|urn|ssh-[a-z0-9]{1,20})[: ]"
+    rb"|[a-z][a-z0-9+.-]{1,20}://|(?:env|secrets?|vars?|config|settings|self|this|process|os|args|params|req|request|options|opts)[.\[]"
+    rb"|[0-9]{4}-[0-9]{2}-[0-9]{2}[T ]"
+)
+_PLACEHOLDER = (
+    rb"(?i)\*{3}|\.{3}|\xe2\x80\xa6|\[redacted|x{4}|change.?me|replace.?(?:me|this|with)|place.?holder|dummy|redacted|masked|hidden"
+    rb"|your[-_.]?(?:api|pass|secret|token|key|own|access|auth)|^your|^my[-_]?(?:pass|secret|token|api|key)|insert[-_]|goes[-_]?here"
+    rb"|%[sdrv](?![a-z0-9])|\$\{|\{[a-z0-9_.]{0,40}\}"
+)
+_NO_SECRET = frozenset(
+    b"none null nil undefined true false yes no on off unset missing required optional invalid valid expired empty default example"
+    b" string text input password passwd passphrase pass secret token key credentials basic bearer digest enabled disabled changed"
+    b" username user admin auth authentication test unknown incorrect wrong value hash plain plaintext prompt ask".split()
+)
+_LABEL = rb"(?i)pass|pwd|secret|token|key|hash|user|name|arg|param|field|input|value|str|type|text|data|env|conf|opt|len|min|max|match|id\Z"
+_WORDLIKE = (
+    rb"(?:(?:[A-Z]?[a-z\x80-\xff]{2,}(?![a-z\x80-\xff])|[A-Z]{2,}(?![a-z])|[A-Z](?=[A-Z][a-z])){1,8}|[A-Za-z]?)[0-9]{0,4}\Z|[0-9]{1,20}\Z"
+)
+_DOTTED, _SNAKE = rb"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+\Z", rb"[a-z]+[0-9]?(?:_[a-z0-9]+)+\Z"
+
+# Of what a key is a secret, unlike that of a cache, a table or a dictionary; which tokens are none; which words only end like `pass`.
+_SECRET_KEYS = tuple(
+    b"api access secret private auth account encryption encrypt signing sign master license subscription service admin app client"
+    b" consumer session shared storage webhook jwt hmac aes fernet deploy functions bot project".split()
+)
+_OPEN_TOKENS = tuple(
+    b"next page forward backward starting continuation sequence change lock sync cancellation cursor eos bos pad unk sep mask cache"
+    b" public".split()
+)
+_OTHER_PASSES = tuple(b"com by ask mini sur tres over under low high band all multi single one two first second".split())
+
+
+def _is_words(value: bytes) -> bool:
+    """Whether a value consists of words and numbers, as names, paths and sentences do and random text does not."""
+    word = rx(_WORDLIKE)
+    return all(word.match(piece) for piece in rx(rb"[A-Za-z0-9\x80-\xff]+").findall(value))
+
+
+def _is_random(value: bytes) -> bool:
+    """Whether a value has the make-up of random text."""
+    letters, digits = (len(value) - len(value.translate(None, kind)) for kind in (_ALPHA, _DECIMAL))
+    cases = value != value.lower() and value != value.upper()
+    return len(set(value)) > 5 and letters > 1 and (digits > 1 or cases and len(value) > 19) and not _is_words(value)
+
+
+def _is_template(value: bytes) -> bool:
+    """Whether a value stands for one that is elsewhere, or for none."""
+    return value.lower() in _NO_SECRET or len(set(value)) == 1 or bool(rx(_TEMPLATE).match(value) or rx(_PLACEHOLDER).search(value))
+
+
+def _varied(found: _Found) -> bool:
+    return len(set(found.text[found.start : found.end][-16:])) > 1
+
+
+def _mixed(found: _Found) -> bool:
+    return _is_random(found.value) and not rx(_PLACEHOLDER).search(found.value)
+
+
+def _key(found: _Found) -> bool:
+    return bool(rx(rb"[A-Za-z0-9+/]{32}").search(found.text, found.start, found.end))
+
+
+def _filled(found: _Found) -> bool:
+    return not (rx(_TEMPLATE).match(found.value) or rx(_PLACEHOLDER).search(found.value))
+
+
+def _credential(found: _Found) -> bool:
+    value = found.value
+    if b"basic" in found.text[found.at : found.start].lower() and (value == value.lower() and not value.endswith(b"=")):
+        return False
+    return len(set(value)) > 5 and not _is_words(value) and not _is_template(value)
+
+
+def _cookie(found: _Found) -> bool:
+    pairs = found.text[found.start : found.end].split(b";")
+    values = [pair.partition(b"=")[2].strip()[:256] for pair in pairs]
+    return any(len(value) > 11 and _is_random(value) for value in values)
+
+
+def _in_path(found: _Found) -> bool:
+    """Whether the name is part of a path of names: `test_a.py::test_b[token=…]`, `AWS::IAM::AccessKey`, `arn:…:secret:…`."""
+    path = rx(rb"(?:::(?:[^\s\[]{1,200}\[[^\s\]]{0,200}|\w{0,64})|\barn:[^\s]{1,200})\Z")
+    first = max(0, found.at - 256)
+    return b":" in found.text[first : found.at] and bool(path.search(found.text, first, found.at))
+
+
+def _is_code(found: _Found) -> bool:
+    """Whether what is assigned is a call, a sentence, a path, or no value at all."""
+    value = found.value
+    called = found.bare and found.text[found.end : found.end + 1] in (b"(", b"[", b"{")
+    path = value[:1] in (b"/", b"~", b".") and (_is_words(value) or found.word == b"pwd")
+    return called or path or _is_template(value) or bool(rx(rb"\s").search(value)) or _in_path(found)
+
+
+def _is_setting(found: _Found) -> bool:
+    """Whether the form is one of settings and not of code: `DB_PASSWORD=…`, `"DB_PASSWORD": "…"`, `--password=…`, `?password=…`."""
+    prefix = found.prefix
+    if (prefix + found.text[found.at : found.at + 3]).isupper():
+        return found.equals or not found.bare
+    before = found.text[max(0, found.at - len(prefix) - 2) : found.at - len(prefix)]
+    return found.equals and (prefix[:1] == b"-" or before[-1:] in (b"?", b"&") and before != b"&&")
+
+
+def _password(found: _Found) -> bool:
+    """People choose passwords, so many are not random; but names and words of code are none."""
+    value, prefix = found.value, found.prefix
+    if found.bare and len(value) < 6 and value.isdigit() or _is_code(found):
+        return False
+    if rx(rb"(?i)pass\W").match(found.text, found.at) and (not prefix and found.bare or prefix.lower().endswith(_OTHER_PASSES)):
+        return False
+    if _is_setting(found):
+        return not (prefix[:1] == b"-" and value.isupper() and _is_words(value))
+    if rx(_LABEL).search(value) and _is_words(value):
+        return False
+    odd = value.translate(None, _ALPHA + b"_-.")
+    if found.bare:
+        return len(value) > 5 and b"" != odd != value and not rx(_DOTTED).match(value)
+    return odd != b"" or len(value) > 7 and value.isalpha() and value.islower()
+
+
+def _token(found: _Found) -> bool:
+    """Machines make tokens and keys, so they look random."""
+    value, prefix, word = found.value, found.prefix.lower().rstrip(b"_-."), found.word
+    if word == b"key" and not prefix.endswith(_SECRET_KEYS) or word == b"tok" and prefix.endswith(_OPEN_TOKENS):
+        return False
+    if word == b"aut" and (prefix[-1:].isalnum() or not found.prefix and found.bare):
+        return False
+    cases = word == b"aut" and value != value.lower() and not _is_words(value)
+    if len(value) < (12 if found.bare and not found.equals else 10) or not (cases or _is_random(value)) or _is_code(found):
+        return False
+    return not found.bare or _is_setting(found) or not (rx(_DOTTED).match(value) or rx(_SNAKE).match(value))
+
+
+def _secret(found: _Found) -> bool:
+    """Both are called secrets; so are names of secrets, which are words with dashes."""
+    chosen = found.end - found.start > 7 and _is_setting(found) and b"-" not in found.value and not _is_code(found)
+    return chosen or _token(found)
+
+
+def _assigned(found: _Found) -> bool:
+    kind = _KIND_OF[found.word]
+    return (_password if kind == "password" else _secret if kind == "secret" else _token)(found)
+
+
+_CHECKS: Dict[str, Callable[[_Found], bool]] = {
+    "": _varied,
+    "mixed": _mixed,
+    "key": _key,
+    "filled": _filled,
+    "credential": _credential,
+    "cookie": _cookie,
+    "assigned": _assigned,
+}
+
+
+# ── the sieve ──
+
+
+class _Rule:
+    """One row of the tables. `rank` orders kinds where secrets overlap; `folded` expressions see lower-case text."""
+
+    __slots__ = ("rank", "kind", "check", "head", "tail", "folded", "_match")
+
+    def __init__(self, rank: int, kind: str, check: str, head: bytes, tail: bytes, folded: bool) -> None:
+        self.rank = rank
+        self.kind = kind
+        self.check = check
+        self.head = head
+        self.tail = tail
+        self.folded = folded
+        self._match: Optional[Callable[[bytes, int], Any]] = None
+
+    def find(self, text: bytes, low: bytes, at: int) -> Optional[Tuple[int, int]]:
+        """The span of the secret of a match that starts at `at`."""
+        if self._match is None:
+            self._match = rx(self.tail).match
+        seen = low if self.folded else text
+        match = self._match(seen, at)
+        if match is None or not self.folded and not rx(_EDGE).match(text, at):
+            return None
+        start, end = match.span(match.lastindex or 0)
+        if self.head:
+            before = rx(self.head).search(seen, max(0, at - _BEFORE), at)
+            if before is None:
+                return None
+            start = before.start(1) if before.lastindex else start
+        found = _Found(text, at, start, end, match.lastindex == match.re.groups)
+        return (start, end) if _CHECKS[self.check](found) else None
+
+
+def _rules() -> Iterator[Tuple[_Rule, bytes]]:
+    """Every rule, with its windows."""
+    for rank, (kind, check, windows, token) in enumerate(_TOKENS):
+        yield _Rule(rank, kind, check, b"", token + rb"(?![A-Za-z0-9])", False), windows
+    for rank, (kind, check, windows, head, tail) in enumerate(_CONTEXTS, len(_TOKENS)):
+        yield _Rule(rank, kind, check, head, tail, True), windows
+
+
+def _places(window: bytes, folded: bool) -> List[bytes]:
+    """The bytes that a window allows at each of its four places."""
+    every = bytes(range(256))
+    named = {b"#": _ALPHA + _DECIMAL, b"?": every.translate(None, _ALPHA + _DECIMAL), b"*": every, b"+": b" "}
+    places = []
+    for place in rx(rb"\[[^\]]+\]|.").findall(window.partition(b"^")[2] or window):
+        if place in named:
+            places.append(named[place])
+        else:
+            allowed = rx(rb"(.)-(.)").sub(lambda ends: bytes(range(ends[1][0], ends[2][0] + 1)), place.strip(b"[]"))
+            places.append(allowed.lower() + allowed.upper() if folded else allowed)
+    return places
+
+
+class _Sieve:
+    """Finds the few places of a text where some rule may match, for all rules at once.
+
+    For each byte value and each place of a window, a mask says in which of eight lanes that value may stand there. The masks of four
+    successive bytes, ANDed, keep a bit where all four agree. A block of text, read as one long integer, is masked, shifted and ANDed by
+    a few calls into C, at a cost that does not grow with the number of rules (searching for each literal took 0.6 ms per MB).
+    """
+
+    __slots__ = ("masks", "rules")
+
+    def __init__(self) -> None:
+        lanes = {window: 1 << number for number, lane in enumerate(_LANES) for window in lane.split()}
+        masks = [bytearray(256) for _ in range(4)]
+        self.rules: Dict[bytes, List[Tuple[int, int, _Rule]]] = {}
+        for rule, windows in _rules():
+            for window in windows.split():
+                lane, places = lanes[window], _places(window, rule.folded)
+                for mask, allowed in zip(masks, places):
+                    for byte in allowed:
+                        mask[byte] |= lane
+                entry = lane, max(0, window.find(b"^")), rule
+                for pair in (bytes((first, second)) for first in places[0] for second in places[1]):
+                    entries = self.rules.setdefault(pair, [])
+                    if entry not in entries:
+                        entries.append(entry)
+        self.masks = [bytes(mask) for mask in masks]
+
+    def candidates(self, text: bytes) -> Iterator[Tuple[int, _Rule]]:
+        """(where a match would start, its rule), in the order of the windows."""
+        some = bytes([0] + [1] * 255)
+        for base in range(0, len(text), _BLOCK):
+            block = text[base : base + _BLOCK + 3]
+            agreed = -1
+            for place, mask in enumerate(self.masks):
+                agreed &= int.from_bytes(block.translate(mask), "little") >> 8 * place
+            if not agreed:
+                continue
+            lanes = agreed.to_bytes(len(block), "little")
+            marks = lanes.translate(some)
+            at = marks.find(1)
+            while at >= 0:
+                for lane, offset, rule in self.rules.get(block[at : at + 2], ()):
+                    if lane & lanes[at] and base + at >= offset:
+                        yield base + at - offset, rule
+                at = marks.find(1, at + 1)
+
+
+_sieve: Optional[_Sieve] = None
+
+
+def _touches(markers: List[Tuple[int, int]], start: int, end: int) -> bool:
+    """Whether a span shares a byte with one of the markers, which are in order."""
+    from bisect import bisect_left
+
+    before = bisect_left(markers, (end, 0))
+    return before > 0 and markers[before - 1][1] > start
+
+
+def _secrets(text: bytes) -> List[Tuple[int, int, str]]:
+    """Where the secrets of a text are, and of what kind: in order, apart from each other. What is redacted already is left alone."""
+    global _sieve
+    if _sieve is None:
+        _sieve = _Sieve()
+    low = b""
+    markers = [match.span() for match in rx(_MARKER).finditer(text)] if b"[redacted" in text else []
+    found: List[Tuple[int, int, int, str]] = []
+    for at, rule in _sieve.candidates(text):
+        low = low or text.lower()
+        span = rule.find(text, low, at)
+        if span and not (markers and _touches(markers, min(at, span[0]), span[1])):
+            found.append((*span, rule.rank, rule.kind or _KIND_OF[low[at : at + 3]]))
+    apart: List[Tuple[int, int, int, str]] = []
+    for start, end, rank, kind in sorted(found):
+        if apart and start < apart[-1][1]:
+            first, last, best, name = apart.pop()
+            start, end, (rank, kind) = first, max(last, end), min((best, name), (rank, kind))
+        apart.append((start, end, rank, kind))
+    return [(start, end, kind) for start, end, _, kind in apart]
+
+
+# ── redacting ──
+
+
+def short_hash(secret: bytes) -> str:
+    """Six hex digits that equal secrets share."""
+    return str(sha256(secret).hexdigest()[:6])
+
+
+def _marker(kind: str, secret: bytes, salt: bytes) -> bytes:
+    if kind == "private-key":  # one key has many spellings: in one line or several, indented, escaped
+        secret = rx(rb"-----[A-Z0-9 ]*-----|\\+[nrt]|[^A-Za-z0-9+/=]").sub(b"", secret)
+    return b"[redacted:%s:%s]" % (kind.encode(), short_hash(salt + secret).encode())
+
+
+class _Plain:
+    """A text without its colours, and the way back from places in it to places in the raw text."""
+
+    __slots__ = ("raw", "text", "_plain", "_raw")
+
+    def __init__(self, raw: bytes) -> None:
+        self.raw = self.text = raw
+        if b"\x1b" in raw or b"^[" in raw:
+            self.text = rx(_CSI).sub(b"", raw)
+        self._plain: List[int] = []  # where in the text a stretch without control sequences starts
+        self._raw: List[int] = []  # where it starts in the raw text
+
+    def start(self, at: int) -> int:
+        """Where the byte at `at` of the text stands in the raw text."""
+        if self.text is self.raw:
+            return at
+        from bisect import bisect_right
+
+        if not self._plain:
+            self._plain, self._raw, gone = [0], [0], 0
+            for match in rx(_CSI).finditer(self.raw):
+                gone += match.end() - match.start()
+                self._plain.append(match.end() - gone)
+                self._raw.append(match.end())
+        index = bisect_right(self._plain, at) - 1
+        return self._raw[index] + at - self._plain[index]
+
+    def colours(self, start: int, end: int) -> bytes:
+        """The control sequences in a span of the raw text."""
+        return b"" if self.text is self.raw else b"".join(rx(_CSI).findall(self.raw, start, end))
+
+
+_KEY_BEGIN = rb"-----BEGIN [A-Z0-9 ]{0,32}PRIVATE KEY(?: BLOCK)?-----"
+_KEY_END = rb"-----END [A-Z0-9 ]{0,32}PRIVATE KEY(?: BLOCK)?-----"
+_KEY_AFTER = rb"[ \t\r\"'`\\nr+;,)|]{0,12}"
+_KEY_OPENS = _KEY_BEGIN + _KEY_AFTER + rb"(?:(?:\x1b|\^\[)\[[0-9;]{0,12}[A-Za-z]){0,4}\r?$"
+_KEY_BODY = rb"(?<![A-Za-z0-9+/])(?:[A-Za-z0-9+/]{1,200}={0,3}|=[A-Za-z0-9+/]{4})(?=" + _KEY_AFTER + rb"\Z)"
+_KEY_HEADER = rb"(?:Proc-Type|DEK-Info|Version|Comment|Hash|Charset|MessageID|Subject|x-[a-z-]{1,40}): "
+
+
+class _KeyBlock:
+    """A private key over several lines, each perhaps behind an indent, a line number or the name of a container.
+
+    Lines are held until the key ends, or until there is enough of it for its hash. It ends with END, or with a line that cannot be
+    part of it: then it was cut off, or there never was a key but only its first line.
+    """
+
+    __slots__ = ("before", "lines", "sure", "size", "full", "marked", "ended")
+
+    def __init__(self, line: bytes) -> None:
+        self.before = b""
+        self.lines: List[Tuple[bytes, bytes, bytes, bytes]] = []  # raw; the part that belongs to the key, between before and after
+        self.sure = 0  # that many of the lines are part of a key beyond doubt
+        self.size = 0
+        self.full = False  # whether the last line was as long as those inside a key are
+        self.marked = False
+        self.ended = False
+        plain = rx(_CSI).sub(b"", line)
+        begin = rx(_KEY_BEGIN).search(plain)
+        if begin:
+            self.before = plain[: begin.start()]
+            self._hold(line, plain, begin.start(), begin.end())
+
+    def _hold(self, line: bytes, plain: bytes, start: int, end: int) -> None:
+        self.lines.append((line, plain[:start], plain[start:end], plain[end:]))
+        self.size += len(line)
+
+    def _leads(self, before: bytes) -> bool:
+        """Whether a line of this key may begin like that."""
+        numbers = rx(rb" *[0-9]+")
+        alike = numbers.sub(b"0", before).replace(b":", b"-") == numbers.sub(b"0", self.before).replace(b":", b"-")
+        return alike or not before.strip(b" \t>|+\"'`#*")
+
+    def take(self, line: bytes) -> int:
+        """Add a line; return how much of it belongs to the key. With END, which may stand inside a line, the key is `ended`."""
+        plain = rx(_CSI).sub(b"", line) if len(line) < 512 else b"-"
+        text = plain.rstrip(b"\n")
+        end = rx(_KEY_END).search(plain)
+        if end and self._leads(plain[: end.start()]):
+            raw = rx(_KEY_END).search(line)
+            taken = raw.end() if raw else len(line)
+            self._hold(line[:taken], plain[: end.end()] if raw else plain, *end.span())
+            self.sure = len(self.lines) if self.marked or any(part for _, _, part, _ in self.lines[1:-1]) else 0
+            self.ended = True
+            return taken
+        body = rx(_KEY_BODY).search(text)
+        if body and self._leads(plain[: body.start()]):
+            self._hold(line, plain, *body.span())
+            full, self.full = self.full, len(body.group()) > 39
+            if full or self.full or self.marked:
+                self.sure = len(self.lines)
+            return len(line)
+        header = rx(_KEY_HEADER).search(text)
+        if self._leads(text[: header.start()] if header else text) or self._leads(text.rstrip(b" \t\r\"'\\nr+;,)")):
+            self._hold(line, plain, 0, 0)
+            return len(line)
+        self.ended = True
+        return 0
+
+    def secret(self) -> bytes:
+        """The key itself, as far as it is held."""
+        return b"".join(part for _, _, part, _ in self.lines[1 : self.sure])
+
+
+class Redactor:
+    """Redacts a stream: `feed` it chunks cut anywhere, `finish` it; what both return, joined, is `redact` of the whole.
+
+    Held back are the unfinished line, of a long one at most 64 KiB, and the lines of an unfinished private key, at most 16 KiB.
+    `count` is the number of secrets replaced so far.
+    """
+
+    __slots__ = ("count", "_salt", "_line", "_done", "_key")
+
+    def __init__(self, salt: bytes = b"") -> None:
+        self.count = 0
+        self._salt = salt
+        self._line = bytearray()  # the unfinished line
+        self._done = 0  # its first bytes that were emitted, and stay for what follows to be seen in its context
+        self._key: Optional[_KeyBlock] = None
+
+    def feed(self, chunk: bytes) -> bytes:
+        """Take bytes; return all that is settled by now."""
+        self._line += chunk
+        if b"\n" not in chunk and len(self._line) - self._done < _WINDOW:
+            return b""
+        return self._advance(False)
+
+    def finish(self) -> bytes:
+        """The stream has ended: return the rest."""
+        return self._advance(True) + self._end_key()
+
+    def _advance(self, final: bool) -> bytes:
+        """Redact all whole lines, and of an unfinished long line the windows that are full."""
+        data, out, at = bytes(self._line), [], 0
+        while True:
+            start = 0 if self._done else _long_line(data, at)
+            if start < 0:
+                base = len(data) if final else data.rfind(b"\n", at) + 1 or at
+                out.append(self._lines(data[at:base]))
+                break
+            out += [self._lines(data[at:start]), self._end_key()]
+            end = data.find(b"\n", start + self._done)
+            base, stop = start, len(data) if end < 0 else end
+            while stop - base - self._done >= _WINDOW:
+                text, cut = self._text(data[base : base + self._done + _WINDOW], self._done, self._done + _WINDOW - _REACH)
+                out.append(text)
+                self._done = min(cut, _CONTEXT)
+                base += cut - self._done
+            if end < 0 and not final:
+                break
+            at = min(stop + 1, len(data))
+            out.append(self._text(data[base:at], self._done, at - base)[0])
+            self._done = 0
+        self._line = bytearray(data[base:])
+        return b"".join(out)
+
+    def _lines(self, data: bytes) -> bytes:
+        """Redact whole lines, none of them long."""
+        out: List[bytes] = []
+        at = 0
+        while at < len(data):
+            if self._key:
+                end = data.find(b"\n", at) + 1 or len(data)
+                at += self._key.take(data[at:end])
+                out.append(self._end_key() if self._key.ended else self._emit_key() if self._key.size > _KEY_LIMIT else b"")
+                continue
+            opens = rx(_KEY_OPENS, 8).search(data, at) if b"PRIVATE KEY" in data else None  # 8 is re.MULTILINE
+            stop = data.rfind(b"\n", at, opens.start()) + 1 or at if opens else len(data)
+            out.append(self._settled(data[at:stop]))
+            if opens:
+                at = data.find(b"\n", stop) + 1 or len(data)
+                self._key = _KeyBlock(data[stop:at])
+            else:
+                at = stop
+        return b"".join(out)
+
+    def _emit_key(self) -> bytes:
+        """The lines held of a private key, redacted: the first as the marker. Those that are no part of it as any text."""
+        key = self._key
+        if key is None:
+            return b""
+        out = []
+        secret = b"" if key.marked else key.secret()
+        for raw, before, part, after in key.lines[: key.sure]:
+            marker = b"[redacted]" if key.marked else _marker("private-key", secret, self._salt)
+            out.append(before + marker + after if part else raw)
+            self.count += not key.marked
+            key.marked = True
+        text = b"".join(out + [raw for raw, _, _, _ in key.lines[key.sure :]])
+        key.lines, key.sure, key.size = [], 0, 0
+        if not key.marked:
+            self._key = None
+        return self._settled(text)
+
+    def _end_key(self) -> bytes:
+        """Let go of a private key that ended."""
+        out = self._emit_key()
+        self._key = None
+        return out
+
+    def _settled(self, text: bytes) -> bytes:
+        """Redact lines until nothing is left: what stood too far from a word to be its value may be nearer once a marker is between."""
+        before = b""
+        while text != before:
+            before, text = text, self._text(text, 0, len(text))[0]
+        return text
+
+    def _text(self, raw: bytes, done: int, cut: int) -> Tuple[bytes, int]:
+        """Redact `raw` from `done` to `cut`, or to the end of a secret that goes on there: (redacted, up to where)."""
+        plain = _Plain(raw)
+        out = []
+        for first, last, kind in _secrets(plain.text):
+            start, end = max(done, plain.start(first)), plain.start(last - 1) + 1
+            if start >= cut:
+                break
+            if end > start:
+                out += [raw[done:start], _marker(kind, plain.text[first:last], self._salt), plain.colours(start, end)]
+                done = end
+                self.count += 1
+        cut = max(cut, done)
+        return b"".join(out) + raw[done:cut], cut
+
+
+def _long_line(data: bytes, at: int) -> int:
+    """Where the next line of at least _WINDOW bytes starts; -1: none."""
+    while len(data) - at >= _WINDOW:
+        newline = data.rfind(b"\n", at, at + _WINDOW)
+        if newline < 0:
+            return at
+        at = newline + 1
+    return -1
+
+
+def redact(data: bytes, salt: bytes = b"") -> Tuple[bytes, int]:
+    """(`data` with each secret replaced by `[redacted:KIND:xxxxxx]`, how many were).
+
+    Equal secrets have equal digits; with a `salt`, only where the salt is the same. Lines stay lines: of a private key the first
+    becomes the marker, each other `[redacted]`. What is redacted already stays as it is.
+    """
+    redactor = Redactor(salt)
+    return redactor.feed(data) + redactor.finish(), redactor.count
+
+
+def redact_text(text: str) -> str:
+    """`redact` for argv, paths and messages."""
+    return redact(text.encode("utf-8", "surrogateescape"))[0].decode("utf-8", "surrogateescape")
+
+
+# ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+# 11 · store
+# Knows blobs, runs, locks and retention, as plain files that survive kill -9 and shared volumes. Never knows what the bytes mean.
+# ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+EMPTY = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"  # the hash of no bytes, which need no file
+FORMAT = 1  # of the layout; a store with a higher number is read, never written
+HASH_HEAD = MIB  # streams up to here are hashed by the interpreter's small module; beyond, OpenSSL's faster one pays for its load
+VERIFY_UP_TO = 4 * MIB  # a blob up to here is hashed at every reading
+ORDER_LIMIT = 256 * KIB  # bytes that the record of arrival order may take
+GRACE = 3600  # seconds for which nothing is collected
+COLD = 86400  # seconds after which a stream is compressed
+COLD_FROM = 64 * KIB  # and the size from which it is worth it
+GC_EVERY = 3600  # seconds between two collections that nobody asked for
+GC_COMPRESS = 16 * MIB  # bytes that such a collection compresses at most
+TEMP_QUOTA = 64 * MIB  # of the store of last resort, which may be memory
+LAST_LOOK = 2000  # occurrences that --last looks back at most
+
+
+def new_hash() -> Any:
+    """The SHA-256 for large data: OpenSSL's, which uses the processor's own instructions."""
+    try:
+        from _hashlib import openssl_sha256
+    except ImportError:
+        return sha256()
+    return openssl_sha256()
+
+
+def hash_of(file: OpenFile) -> str:
+    """SHA-256 of a whole file, in hex."""
+    check = new_hash() if file.size > HASH_HEAD else sha256()
+    for chunk in file.chunks():
+        check.update(chunk)
+    return str(check.hexdigest())
+
+
+def now() -> float:
+    """Seconds since the epoch."""
+    import time
+
+    return time.time()
+
+
+class Store:
+    """One root: `objects/` (bytes by hash), `runs/` (occurrences), `spool/` (runs that are not over), `pins/`, `journal`, `format`, `lock`.
+
+    Beside a blob may stand `.z` (its bytes compressed), `.lines` (its line index), and beside a manifest `.order` (how two streams arrived)
+    and `.keeps` (hashes of what was derived from the run).
+    """
+
+    __slots__ = ("root",)
+
+    def __init__(self, root: str) -> None:
+        self.root = root
+
+    # writing
+
+    def prepare(self) -> None:
+        """Make the root ready for writing. Raises OSError when it cannot be written, or is not ours, or belongs to a newer ctx."""
+        try:
+            version = read_file(self.root + "/format").strip()
+        except FileNotFoundError:
+            version = self.create()
+        self.check_owner()
+        if not version.isdigit() or int(version) > FORMAT:
+            raise PermissionError(1, "%s was written by a newer ctx (format %s)" % (self.root, visible(version[:20])))
+
+    def create(self) -> bytes:
+        """Make the root's directories; the format comes last, so that a root which has it is whole. Raises OSError."""
+        make_dirs(self.root)
+        self.check_owner()
+        for name in ("objects", "spool", "pins", "runs"):
+            make_dirs("%s/%s" % (self.root, name))
+        write_atomic(self.root + "/format", b"%d\n" % FORMAT)
+        return b"%d" % FORMAT
+
+    def check_owner(self) -> None:
+        """Below a shared temporary directory, anybody may have made the root. Raises OSError."""
+        if self.root == temp_root() and not is_ours(self.root):
+            raise PermissionError(1, "%s is not a directory of this user alone" % self.root)
+
+    def lock(self, exclusive: bool = False, wait: bool = True) -> Lock:
+        """The store's lock, to be entered with `with`: shared by those who commit, exclusive to one who deletes."""
+        return Lock(self.root + "/lock", exclusive, wait)
+
+    def path(self, digest: str) -> str:
+        """Where a blob's bytes are while they are warm."""
+        return "%s/objects/%s/%s" % (self.root, digest[:2], digest)
+
+    def put(self, data: bytes) -> str:
+        """Keep small bytes; their hash. What is stored already becomes young again, so that no collection takes it before its run is written.
+        Raises OSError."""
+        digest = str(sha256(data).hexdigest())
+        path = self.path(digest)
+        try:
+            if read_file(path) == data:
+                posix.utime(path)
+                return digest
+        except OSError:
+            pass
+        make_dirs(path.rsplit("/", 1)[0])
+        write_atomic(path, data, 0o400)
+        return digest
+
+    def put_file(self, path: str, digest: str) -> None:
+        """Keep a finished file of the spool under its hash, over a damaged one that may be there. It also stays where it is, so that a crash
+        before the commit loses nothing. Raises OSError."""
+        target = self.path(digest)
+        temporary = temporary_beside(target)
+        make_dirs(target.rsplit("/", 1)[0])
+        try:
+            posix.link(path, temporary)
+        except OSError:  # a file system without hard links
+            return self.put_copy(open_file(path), digest)
+        posix.chmod(temporary, 0o400)
+        posix.utime(temporary)
+        posix.rename(temporary, target)
+        remove(temporary)  # which is still there when both were the same file already
+
+    def put_copy(self, file: OpenFile, digest: str) -> None:
+        """Keep a copy of a file under its hash. Raises OSError."""
+        make_dirs(self.path(digest).rsplit("/", 1)[0])
+        write_atomic(self.path(digest), file.chunks(), 0o400)
+
+    def record(self, name: str, occurrence: Dict[str, Any]) -> None:
+        """Write one occurrence, then its line in the journal. Raises OSError."""
+        write_atomic("%s/runs/%s" % (self.root, name), to_json(occurrence).encode())
+        self.note(name)
+
+    def note(self, line: str) -> None:
+        """Append one line to the journal, which is a hint: it may fail."""
+        try:
+            append_line(self.root + "/journal", line)
+        except OSError:
+            pass
+
+    # reading
+
+    def occurrences(self) -> List[str]:
+        """Names of all occurrences, oldest first: <UTC time>-<random>-<run>."""
+        return [name for name in list_dir(self.root + "/runs") if len(name) == 44 and name[18] == name[31] == "-"]
+
+    def journal(self) -> List[str]:
+        """Lines of the journal; a torn last line is left out."""
+        try:
+            return read_file(self.root + "/journal").decode("utf-8", "replace").split("\n")[:-1]
+        except OSError:
+            return []
+
+    def blobs(self, prefix: str) -> List[str]:
+        """Hashes of the stored blobs that begin with `prefix` (at least two digits)."""
+        names = list_dir("%s/objects/%s" % (self.root, prefix[:2]))
+        return sorted({name[:64] for name in names if name.startswith(prefix) and name[64:] in ("", ".z") and len(name) >= 64})
+
+    def source(self, digest: str, size: int = -1, name: str = "output") -> Source:
+        """The bytes of a blob. Raises CtxError when they are gone or damaged: damaged bytes are never returned as good."""
+        if digest == EMPTY:
+            return Source.of_bytes(name, b"")
+        try:
+            file = open_file(self.path(digest))
+        except FileNotFoundError:
+            file = self.thaw(digest)
+        except OSError as error:
+            raise CtxError("blob:%s: %s" % (digest[:HANDLE_DIGITS], error.strerror), "make %s readable" % self.root) from None
+        if (size >= 0 and file.size != size) or (file.size <= VERIFY_UP_TO and hash_of(file) != digest):
+            raise self.damaged(digest)
+        return Source(name, file.size, file.read, self.index(digest, file) if file.size >= INDEX_FROM else None)
+
+    def damaged(self, digest: str) -> CtxError:
+        """The error for a blob whose bytes are not those that were stored."""
+        return CtxError("blob:%s: the stored bytes are damaged" % digest[:HANDLE_DIGITS], "run the command again; ctx doctor --store lists what else is")
+
+    def thaw(self, digest: str) -> OpenFile:
+        """The bytes of a compressed blob, unpacked into a file without a name that is as old as it. Raises CtxError."""
+        import zlib
+
+        try:
+            packed = open_file(self.path(digest) + ".z")
+        except OSError:
+            raise CtxError("blob:%s: not in the store" % digest[:HANDLE_DIGITS], "it was collected, or belongs to another machine") from None
+        unpacker, plain = zlib.decompressobj(), nameless_file(self.root)
+        try:
+            for data in packed.chunks():
+                while data and not unpacker.eof:
+                    plain.append(unpacker.decompress(data, CHUNK))
+                    data = unpacker.unconsumed_tail
+        except zlib.error:
+            raise self.damaged(digest) from None
+        except OSError as error:
+            raise CtxError("blob:%s: no room to unpack it (%s)" % (digest[:HANDLE_DIGITS], error.strerror), "set TMPDIR to a directory with some") from None
+        if not unpacker.eof:
+            raise self.damaged(digest)
+        mtime = posix.fstat(packed.fd).st_mtime_ns
+        posix.utime(plain.fd, ns=(mtime, mtime))
+        return plain
+
+    def index(self, digest: str, file: OpenFile) -> Sequence[int]:
+        """Numbers of LFs before each block of a large blob, kept beside it once counted. The pass that counts checks the hash, and is made again
+        when the file has been written since. Raises CtxError."""
+        path = self.path(digest) + ".lines"
+        head = b"ctx lines 1 %s %d %d " % (sys.byteorder.encode(), file.size, posix.fstat(file.fd).st_mtime_ns)
+        try:
+            stamp, _, packed = read_file(path).partition(b"\n")
+            if stamp == head + sha256(packed).hexdigest().encode():
+                return memoryview(packed).cast("Q")
+        except OSError:
+            pass
+        counts, total, check = [0], 0, new_hash()
+        for start in range(0, file.size, BLOCK):
+            block = file.read(start, min(file.size, start + BLOCK))
+            check.update(block)
+            total += block.count(b"\n")
+            counts.append(total)
+        if check.hexdigest() != digest:
+            raise self.damaged(digest)
+        packed = b"".join(n.to_bytes(8, sys.byteorder) for n in counts)
+        try:
+            self.prepare()
+            write_atomic(path, head + sha256(packed).hexdigest().encode() + b"\n" + packed)
+        except OSError:
+            pass  # a store that cannot be written is counted again next time
+        return counts
+
+
+def stores() -> List[Store]:
+    """The stores that exist, best root first."""
+    return [Store(root) for root in state_roots() if is_dir(root + "/runs") and (root != temp_root() or is_ours(root))]
+
+
+def writable_store() -> Store:
+    """The first root that can be written. Raises OSError, the first root's, when there is none."""
+    first: Optional[OSError] = None
+    for root in state_roots():
+        store = Store(root)
+        try:
+            store.prepare()
+            if not posix.access(root + "/spool", posix.W_OK | posix.X_OK):
+                raise PermissionError(13, "Permission denied", root)
+            return store
+        except OSError as error:
+            first = first or error
+    raise first or OSError(2, "neither a home nor a temporary directory")
+
+
+# ── runs that are kept
+
+
+class Run:
+    """One captured command: its manifest, and how to read its streams. `streams` maps a name to [hash, size]."""
+
+    __slots__ = ("store", "digest", "manifest", "alias")
+
+    def __init__(self, store: Store, digest: str, manifest: Dict[str, Any], alias: str = "") -> None:
+        self.store = store
+        self.digest = digest
+        self.manifest = manifest
+        self.alias = alias
+
+    @property
+    def handle(self) -> str:
+        """run:<12 digits>."""
+        return "run:" + (self.digest[:HANDLE_DIGITS] or self.alias)
+
+    @property
+    def streams(self) -> List[str]:
+        """Names of the streams that were captured, in the order of STREAMS."""
+        return [name for name in STREAMS if name in self.manifest["streams"]]
+
+    @property
+    def status(self) -> Optional[int]:
+        """Exit status, None when it is unknown."""
+        status = self.manifest["exit"]
+        return status if isinstance(status, int) else None
+
+    @property
+    def partial(self) -> str:
+        """Why the output may end early; "" when it is whole."""
+        return str(self.manifest.get("partial", ""))
+
+    def source(self, name: str) -> Source:
+        """One stream; `output` of a run with two pipes is both in the order of arrival. Raises CtxError."""
+        if name in self.manifest["streams"]:
+            digest, size = self.manifest["streams"][name]
+            return self.store.source(digest, size, name) if digest else self.live(name)
+        if name != "output":
+            raise CtxError("%s has no #%s" % (self.handle, name), "it has %s" % " and ".join("#" + s for s in self.streams))
+        return self.interleaved(self.source("stdout"), self.source("stderr"))
+
+    def live(self, name: str) -> Source:
+        """A stream of a run that is not over: what has been written so far. Raises CtxError."""
+        try:
+            file = open_file("%s/spool/%s.%s" % (self.store.root, self.alias, name))
+        except OSError:
+            if exists("%s/spool/%s.meta" % (self.store.root, self.alias)):  # nothing has come yet
+                return Source.of_bytes(name, b"")
+            return resolve_run(self.alias).source(name)  # it has just ended
+        return Source(name, file.size, file.read)
+
+    def sources(self) -> List[Source]:
+        """Every captured stream."""
+        return [self.source(name) for name in self.streams]
+
+    def interleaved(self, stdout: Source, stderr: Source) -> Source:
+        """Two streams in the order in which they arrived, as far as that was recorded; the rest of each follows."""
+        if not stdout.size or not stderr.size:
+            only = stdout if stdout.size else stderr
+            return Source("output", only.size, only.read, only.counts)
+        try:
+            packed = read_file(self.store.path(self.digest) + ".order")
+        except OSError:
+            packed = b""
+        # one entry for each segment: where it begins in the whole, and twice where it begins in its stream plus which stream that is
+        begins, places, done, both = [], [], [0, 0], (stdout, stderr)
+        for which, length in [*unpack_order(packed), (0, stdout.size), (1, stderr.size)]:
+            begins.append(done[0] + done[1])
+            places.append(done[which] * 2 + which)
+            done[which] = min(both[which].size, done[which] + length)
+        begins.append(done[0] + done[1])
+
+        def read(start: int, end: int) -> bytes:
+            at, parts = last_at_most(begins, start), []
+            while start < end:
+                stop = min(end, begins[at + 1])
+                offset = places[at] // 2 + start - begins[at]
+                parts.append(both[places[at] & 1].read(offset, offset + stop - start) if stop > start else b"")
+                start, at = stop, at + 1
+            return b"".join(parts)
+
+        return Source("output", begins[-1], read)
+
+
+def last_at_most(values: Sequence[int], wanted: int) -> int:
+    """Index of the last of the ascending values that is not above `wanted`; the first value must not be."""
+    low, high = 0, len(values)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if values[middle] <= wanted else (low, middle)
+    return low
+
+
+def pack_segment(which: int, length: int) -> bytes:
+    """One segment of the order of arrival as a number of seven bits a byte: twice its length, plus the index of its stream."""
+    value, out = length * 2 + which, bytearray()
+    while value > 127:
+        out.append(value & 127 | 128)
+        value >>= 7
+    out.append(value)
+    return bytes(out)
+
+
+def unpack_order(data: bytes) -> Iterator[Tuple[int, int]]:
+    """The segments (index of the stream, length) that `pack_segment` packed; a torn last one is left out."""
+    value = shift = 0
+    for byte in data:
+        value |= (byte & 127) << shift
+        shift += 7
+        if byte < 128:
+            yield value & 1, value >> 1
+            value = shift = 0
+        elif shift > 63:  # no length that ever was
+            break
+
+
+def read_manifest(store: Store, digest: str) -> Optional[Run]:
+    """The run behind a manifest's full hash, None when its bytes are not in this store. Raises CtxError when they are damaged."""
+    try:
+        source = store.source(digest)
+    except CtxError:
+        if store.blobs(digest):
+            raise
+        return None
+    try:
+        manifest = from_json(source.read(0, source.size))
+    except ValueError:
+        manifest = None
+    if not is_manifest(manifest):
+        raise store.damaged(digest)
+    return Run(store, digest, manifest)
+
+
+_MANIFEST = (("kind", str), ("argv", list), ("cwd", str), ("streams", dict))
+_OCCURRENCE = (("run", str), ("time", int), ("ms", int), ("workspace", str), ("session", str))
+
+
+def is_manifest(value: Any) -> bool:
+    """Whether JSON from a store, which another machine may have sent, has what the rest of the program takes for granted."""
+    if not isinstance(value, dict) or not all(type(value.get(key)) is kind for key, kind in _MANIFEST):
+        return False
+    streams, gaps = value["streams"], value.get("gaps", {})
+    good = set(streams) in ({"output"}, {"stdout", "stderr"}) and all(type(word) is str for word in value["argv"])
+    good = good and all(type(pair) is list and len(pair) == 2 and is_digest(pair[0]) and type(pair[1]) is int for pair in streams.values())
+    good = good and type(gaps) is dict and all(type(gaps[name].get(key)) is int for name in gaps for key in ("at", "bytes", "lines"))
+    return good and type(value.get("exit")) in (int, type(None)) and type(value.get("partial", "")) is str
+
+
+def is_digest(value: Any) -> bool:
+    """Whether a value is a whole SHA-256 in hex."""
+    return isinstance(value, str) and len(value) == 64 and is_hex(value)
+
+
+def sound_record(store: Store, name: str) -> Dict[str, Any]:
+    """One occurrence's record, {} when it is torn or does not fit its name. Raises OSError."""
+    try:
+        record = from_json(read_file("%s/runs/%s" % (store.root, name)))
+    except ValueError:
+        return {}
+    return record if is_record(name, record) else {}
+
+
+def is_record(name: str, value: Any) -> bool:
+    """Whether JSON is the record of the occurrence of that name."""
+    fits = isinstance(value, dict) and all(type(value.get(key)) is kind for key, kind in _OCCURRENCE) and is_digest(value["run"])
+    return fits and bool(name[32:]) and value["run"].startswith(name[32:])
+
+
+def read_occurrence(store: Store, name: str) -> Dict[str, Any]:
+    """One occurrence's record, {} when it is gone. Of a torn one the name still tells the run."""
+    try:
+        record = sound_record(store, name)
+        if not record:
+            (digest,) = store.blobs(name[32:])
+            written = posix.stat("%s/runs/%s" % (store.root, name)).st_mtime
+            record = {"run": digest, "time": int(written * 1000), "ms": 0, "workspace": "", "session": ""}
+    except (OSError, ValueError):
+        return {}
+    return record
+
+
+def all_occurrences() -> List[Tuple[str, Store]]:
+    """(name, store) of every occurrence in every root, oldest first."""
+    return sorted(((name, store) for store in stores() for name in store.occurrences()), key=lambda pair: pair[0])
+
+
+def load_occurrence(store: Store, name: str) -> Optional[Run]:
+    """The run of one occurrence, None when either is gone. Raises CtxError when it is damaged."""
+    digest = read_occurrence(store, name).get("run")
+    return read_manifest(store, digest) if digest else None
+
+
+def resolve_run(prefix: str) -> Run:
+    """The run whose id, or whose occurrence's random part, begins with `prefix`. Raises CtxError: ambiguous, damaged, collected, or never captured here."""
+    live = {run.alias: run for run in live_runs(prefix)}  # first: one that ends meanwhile is among the occurrences then
+    found: Dict[str, List[Tuple[Store, str]]] = {}
+    for name, store in all_occurrences():
+        alias, run = name[19:31], name[32:]
+        if run.startswith(prefix[:HANDLE_DIGITS]) or alias.startswith(prefix):
+            found.setdefault(run, []).append((store, name))
+            live.pop(alias, None)
+    if prefix in found:
+        found, live = {prefix: found[prefix]}, {}
+    if len(found) + len(live) > 1:
+        raise CtxError("run:%s: ambiguous" % prefix, "did you mean %s?" % " or ".join("run:" + run for run in sorted([*found, *live])[:8]))
+    for only in live.values():
+        return only
+    for places in found.values():
+        return newest_whole(prefix, places)
+    for store in stores():
+        if any("-" + prefix[:HANDLE_DIGITS] in line for line in store.journal()):
+            raise CtxError("run:%s: collected" % prefix, "it was older than the store keeps; run the command again")
+    raise CtxError("run:%s: never captured here" % prefix, "ctx runs lists what was")
+
+
+def newest_whole(prefix: str, places: Sequence[Tuple[Store, str]]) -> Run:
+    """The run behind one of several occurrences of it, of which some may be damaged. Raises CtxError when all are."""
+    problem = CtxError("run:%s: its record is damaged" % prefix, "run the command again; ctx doctor --store lists what else is")
+    for store, name in reversed(places):
+        try:
+            run = load_occurrence(store, name)
+        except CtxError as error:
+            problem = error
+            continue
+        if run and len(prefix) > HANDLE_DIGITS and not run.digest.startswith(prefix):
+            raise CtxError("run:%s: never captured here" % prefix, "did you mean %s?" % run.handle)
+        if run:
+            return run
+    raise problem
+
+
+def resolve_blob(prefix: str) -> Tuple[Store, str]:
+    """Store and full hash of the blob that begins with `prefix`. Raises CtxError: ambiguous, collected, or never stored here."""
+    found: Dict[str, Store] = {}
+    for store in reversed(stores()):
+        for digest in store.blobs(prefix):
+            found[digest] = store
+    if len(found) > 1:
+        raise CtxError("blob:%s: ambiguous" % prefix, "did you mean %s?" % " or ".join("blob:" + d[:HANDLE_DIGITS] for d in sorted(found)[:8]))
+    for digest, store in found.items():
+        return store, digest
+    for store in stores():
+        if any(line.startswith("blob " + prefix[:HANDLE_DIGITS]) for line in store.journal()):
+            raise CtxError("blob:%s: collected" % prefix, "no kept run needed it; run the command again")
+    raise CtxError("blob:%s: never captured here" % prefix, "ctx runs lists what was")
+
+
+def live_runs(prefix: str = "") -> List[Run]:
+    """Runs that are not in the store yet, whose random part begins with `prefix`: they go on, or their ctx was killed."""
+    found = []
+    for store in stores():
+        for name in list_dir(store.root + "/spool"):
+            if name.endswith(".meta") and name.startswith(prefix):
+                base = "%s/spool/%s" % (store.root, name[:-5])
+                try:
+                    meta = open_file(base + ".meta")
+                    partial = "killed" if lock_file(meta.fd, exclusive=False) else "running"
+                    manifest = dict(from_json(meta.read(0, meta.size))["manifest"], exit=None, partial=partial)
+                except (OSError, ValueError, KeyError, TypeError):
+                    continue
+                names = ("output",) if exists(base + ".output") else ("stdout", "stderr")
+                manifest["streams"] = {stream: ["", 0] for stream in names}
+                found.append(Run(store, "", manifest, name[:-5]))
+    return found
+
+
+def last_run() -> Tuple[Run, str]:
+    """The newest run of this host session, else of this workspace, and which of the two it was. Raises CtxError."""
+    mine, top = session(), workspace() or cwd()
+    fallback: Optional[Run] = None
+    for name, store in reversed(all_occurrences()[-LAST_LOOK:]):
+        record = read_occurrence(store, name)
+        if mine and record.get("session") == mine:
+            run = read_manifest(store, record["run"])
+            if run:
+                return run, "session"
+        if fallback is None and record.get("workspace") == top:
+            fallback = read_manifest(store, record["run"])
+            if fallback and not mine:
+                break
+    if fallback:
+        return fallback, "workspace"
+    raise CtxError("--last: nothing was captured in this workspace", "ctx runs --all lists what was captured elsewhere")
+
+
+# ── runs that become part of the store
+
+
+def commit_run(store: Store, base: str, manifest: Dict[str, Any], order: bytes, record: Dict[str, Any], alias: str, started: float) -> Run:
+    """Put a finished run's files, manifest and occurrence into the store, each after what it names. Raises OSError."""
+    with store.lock():
+        for name, (digest, size) in manifest["streams"].items():
+            if size:
+                store.put_file("%s.%s" % (base, name), digest)
+        run = Run(store, store.put(to_json(manifest).encode()), manifest, alias)
+        if order:
+            keep_order(store, run.digest, order)
+        occurrence = dict(record, run=run.digest, time=int(started * 1000), ms=int((now() - started) * 1000))
+        store.record(occurrence_name(started, alias, run.digest), occurrence)
+    return run
+
+
+def occurrence_name(started: float, alias: str, digest: str) -> str:
+    """<UTC time to the millisecond>-<random part>-<run>: sorts by time, and tells run and alias without being opened."""
+    import time
+
+    stamp = time.strftime("%Y%m%dT%H%M%S", time.gmtime(started))
+    return "%s%03d-%s-%s" % (stamp, int(started * 1000) % 1000, alias, digest[:HANDLE_DIGITS])
+
+
+def keep_order(store: Store, digest: str, packed: bytes) -> None:
+    """Keep the order in which a run's two streams arrived. The first record stays: an address always means the same bytes. Raises OSError."""
+    path = store.path(digest) + ".order"
+    if exists(path):
+        return
+    temporary = temporary_beside(path)
+    write_atomic(temporary, packed)
+    try:
+        posix.link(temporary, path)
+    except FileExistsError:
+        pass
+    except OSError:  # a file system without hard links
+        posix.rename(temporary, path)
+    remove(temporary)
+
+
+def keep_derived(run: Run, data: bytes) -> str:
+    """Store bytes that were derived from a run (the census behind a digest) for as long as the run is kept; their hash. Raises OSError."""
+    run.store.prepare()
+    with run.store.lock():
+        digest = run.store.put(data)
+        if digest not in derived_from(run.store, run.digest):
+            append_line(run.store.path(run.digest) + ".keeps", digest)
+    return digest
+
+
+def derived_from(store: Store, digest: str) -> List[str]:
+    """Hashes of what was derived from a run; a line that a full disk has torn holds the next one at its end."""
+    try:
+        lines = read_file(store.path(digest) + ".keeps").decode("ascii", "replace").split("\n")
+    except OSError:
+        return []
+    return [line[-64:] for line in lines if is_digest(line[-64:])]
+
+
+def adopt_orphans(store: Store) -> int:
+    """Commit what a killed ctx left in the spool, marked partial; how many runs were adopted. An owner that lives holds its lock."""
+    adopted = 0
+    for name in list_dir(store.root + "/spool"):
+        if name.endswith(".meta") and name[0] != ".":
+            try:
+                adopted += adopt(store, name[:-5])
+            except (OSError, ValueError, KeyError, TypeError, CtxError):
+                continue  # another one adopts it, or the next call does
+    return adopted
+
+
+def adopt(store: Store, alias: str) -> bool:
+    """Commit one orphan; False when its owner lives, or it was committed before, or had no output yet. Raises OSError, ValueError, KeyError, TypeError."""
+    base = "%s/spool/%s" % (store.root, alias)
+    file = OpenFile(posix.open(base + ".meta", posix.O_RDWR | posix.O_CLOEXEC))
+    if not lock_file(file.fd) or posix.fstat(file.fd).st_nlink == 0:
+        return False
+    store.prepare()
+    found = [stream for stream in STREAMS if exists("%s.%s" % (base, stream))]
+    orphan = bool(found) and not any(name[19:31] == alias for name in store.occurrences())
+    if orphan:
+        meta = from_json(file.read(0, file.size))
+        streams = {stream: [EMPTY, 0] for stream in (("output",) if "output" in found else ("stdout", "stderr"))}
+        for stream in found:
+            data = open_file("%s.%s" % (base, stream))
+            streams[stream] = [hash_of(data), data.size]
+        manifest = dict(meta["manifest"], streams=streams, exit=None, v=1, partial="killed")
+        commit_run(store, base, manifest, b"", meta["record"], alias, meta["started"])
+    for stream in STREAMS:
+        remove("%s.%s" % (base, stream))
+        remove("%s.%s.ring" % (base, stream))
+    remove(base + ".meta")
+    return orphan
+
+
+# ── retention
+
+
+def collect_if_due(store: Store, days: int, quota: int) -> None:
+    """Retention as it runs by itself, behind a command: rarely, briefly, and never in anybody's way."""
+    try:
+        adopt_orphans(store)
+        if now() - last_collected(store) > GC_EVERY:
+            collect(store, days, quota, GC_COMPRESS)
+    except (OSError, CtxError):
+        pass  # the next run tries again
+
+
+def last_collected(store: Store) -> float:
+    """When retention last ran, 0 for never."""
+    try:
+        return posix.stat(store.root + "/collected").st_mtime
+    except OSError:
+        return 0.0
+
+
+def collect(store: Store, days: int, quota: int, compress: int = -1) -> Dict[str, int]:
+    """Delete runs over age or quota and blobs that no kept run names, compress cold streams (at most `compress` bytes, -1 for all); the counts.
+
+    Pinned runs, and anything younger than an hour, stay. Only one collection runs at a time; the others return at once. Raises OSError.
+    """
+    done = {"runs": 0, "blobs": 0, "bytes": 0, "compressed": 0}
+    store.prepare()
+    with Lock(store.root + "/gc.lock", exclusive=True, wait=False) as mine:
+        if not mine.held:
+            return done
+        write_atomic(store.root + "/collected", b"")
+        quota = min(quota, TEMP_QUOTA) if store.root == temp_root() else quota
+        sizes = stored_sizes(store)
+        free = removable(store)
+        if compress < 0 or sum(sizes.values()) > quota or any(age > days * 86400 for _, age in free):
+            expire(store, days * 86400, quota, sizes, free, done)
+        sweep(store)
+        done["compressed"] = freeze(store, compress)
+        shorten_journal(store)
+    return done
+
+
+def stored_sizes(store: Store) -> Dict[str, int]:
+    """Bytes on disk of every blob, with what stands beside it."""
+    sizes: Dict[str, int] = {}
+    for folder in list_dir(store.root + "/objects"):
+        for name in list_dir("%s/objects/%s" % (store.root, folder)):
+            try:
+                if is_digest(name[:64]):
+                    sizes[name[:64]] = sizes.get(name[:64], 0) + posix.stat("%s/objects/%s/%s" % (store.root, folder, name)).st_size
+            except OSError:
+                continue
+    return sizes
+
+
+def pinned(store: Store) -> Set[str]:
+    """Runs that are pinned, by their 12 digits."""
+    return {name for name in list_dir(store.root + "/pins") if is_hex(name)}
+
+
+def removable(store: Store) -> List[Tuple[str, float]]:
+    """(occurrence, seconds since it was written) of all that are neither pinned nor young, oldest first."""
+    keep, present, found = pinned(store), now(), []
+    for name in store.occurrences():
+        try:
+            age = present - posix.stat("%s/runs/%s" % (store.root, name)).st_mtime
+        except OSError:
+            continue
+        if age >= GRACE and name[32:] not in keep:
+            found.append((name, age))
+    return found
+
+
+def expire(store: Store, limit: float, quota: int, sizes: Dict[str, int], free: Sequence[Tuple[str, float]], done: Dict[str, int]) -> None:
+    """Delete blobs that nobody names, then the occurrences older than `limit` seconds, then the oldest while all blobs take more than the quota.
+    Raises OSError when a record cannot be read: what it names must not be taken for garbage."""
+    names = {name: named_by(store, name) for name in store.occurrences()}
+    users: Dict[str, int] = {}
+    for digest in [digest for digests in names.values() for digest in digests]:
+        users[digest] = users.get(digest, 0) + 1
+    total = sum(sizes.values())
+
+    def drop(digest: str) -> int:
+        freed = delete_blob(store, digest)
+        done["blobs"] += freed > 0
+        done["bytes"] += freed
+        return freed
+
+    for digest in sorted(sizes):
+        if digest not in users:
+            total -= drop(digest)
+    for name, age in free:
+        if (age > limit or total > quota) and remove("%s/runs/%s" % (store.root, name)):
+            done["runs"] += 1
+            store.note("collected-" + name[32:])
+            for digest in sorted(names.get(name, ())):
+                users[digest] -= 1
+                total -= drop(digest) if not users[digest] else 0
+
+
+def named_by(store: Store, name: str) -> Set[str]:
+    """Hashes that an occurrence keeps: its manifest, that one's streams, and what was derived from them. Raises OSError."""
+    try:
+        record = sound_record(store, name) or read_occurrence(store, name)
+    except FileNotFoundError:
+        return set()
+    if not record:
+        return set()
+    digest = record["run"]
+    try:
+        run = read_manifest(store, digest)
+    except CtxError:
+        run = None
+    return {digest, *derived_from(store, digest), *(pair[0] for pair in (run.manifest["streams"].values() if run else ()))}
+
+
+def delete_blob(store: Store, digest: str) -> int:
+    """Delete one blob unless it is young, and what stands beside it; the bytes freed. One who commits it holds the lock, or has just made it young;
+    a lock that somebody holds is not waited for."""
+    freed = 0
+    with store.lock(exclusive=True, wait=False) as mine:
+        paths = [store.path(digest) + suffix for suffix in ("", ".z", ".lines", ".order", ".keeps")]
+        if not mine.held or any(now() - modified(path) < GRACE for path in paths[:2]):
+            return 0
+        for path in paths:
+            try:
+                size = posix.stat(path).st_size
+            except OSError:
+                continue
+            freed += size if remove(path) else 0
+    store.note("blob " + digest[:HANDLE_DIGITS])
+    return freed
+
+
+def modified(path: str) -> float:
+    """When a file was last written, 0 when it is not there."""
+    try:
+        return posix.stat(path).st_mtime
+    except OSError:
+        return 0.0
+
+
+def sweep(store: Store) -> None:
+    """Delete temporaries and spool files that a crash left, once they are old."""
+    folders = [store.root, store.root + "/runs", store.root + "/spool", store.root + "/pins"]
+    folders += ["%s/objects/%s" % (store.root, folder) for folder in list_dir(store.root + "/objects")]
+    for folder in folders:
+        for name in list_dir(folder):
+            path = "%s/%s" % (folder, name)
+            stray = ".tmp-" in name or (folder.endswith("/spool") and not exists("%s/%s.meta" % (folder, name.split(".")[0])))
+            if stray and now() - modified(path) > GRACE:
+                remove(path)
+
+
+def freeze(store: Store, limit: int) -> int:
+    """Compress streams that have been cold for a day, of at most `limit` bytes together unless that is negative; how many bytes were read for it."""
+    done = 0
+    for folder in list_dir(store.root + "/objects"):
+        for name in list_dir("%s/objects/%s" % (store.root, folder)):
+            try:
+                info = posix.stat("%s/objects/%s/%s" % (store.root, folder, name))
+                fits = limit < 0 or done + info.st_size <= limit
+                if is_digest(name) and info.st_size >= COLD_FROM and now() - info.st_mtime > COLD and fits:
+                    freeze_blob(store, name, info.st_mtime_ns)
+                    done += info.st_size
+            except OSError:
+                continue
+    return done
+
+
+def freeze_blob(store: Store, digest: str, mtime: int) -> None:
+    """Put a compressed file of the same age in the place of a blob's. Raises OSError; damaged bytes stay as they are, for doctor to find."""
+    import zlib
+
+    path = store.path(digest)
+    file, packer, check = open_file(path), zlib.compressobj(1), new_hash()
+
+    def packed() -> Iterator[bytes]:
+        for chunk in file.chunks():
+            check.update(chunk)
+            yield packer.compress(chunk)
+        yield packer.flush()
+        if check.hexdigest() != digest:
+            raise OSError(5, "damaged", path)
+
+    write_atomic(path + ".z", packed(), 0o400)
+    with store.lock(exclusive=True, wait=False) as mine:
+        if mine.held and posix.stat(path).st_mtime_ns == mtime:  # else a new run has just named it
+            posix.utime(path + ".z", ns=(mtime, mtime))
+            remove(path)
+
+
+def shorten_journal(store: Store, limit: int = 4 * MIB) -> None:
+    """Keep the newer half of a journal that has grown too long. Lines appended meanwhile may be lost: it is a hint."""
+    lines = store.journal()
+    if sum(map(len, lines)) > limit:
+        write_atomic(store.root + "/journal", "".join(line + "\n" for line in lines[len(lines) // 2 :]).encode())
+
+
+def verify_store(store: Store) -> Tuple[Dict[str, int], List[str]]:
+    """Check every hash of a store: (counts, one line for each problem)."""
+    counts, problems = {"runs": 0, "blobs": 0, "bytes": 0}, []
+    for folder in list_dir(store.root + "/objects"):
+        for digest in store.blobs(folder):
+            counts["blobs"] += 1
+            try:
+                file = open_file(store.path(digest)) if exists(store.path(digest)) else store.thaw(digest)
+                good = hash_of(file) == digest
+                counts["bytes"] += file.size
+            except (OSError, CtxError):
+                good = False
+            if not good:
+                problems.append("blob:%s: the stored bytes are damaged" % digest[:HANDLE_DIGITS])
+    for name in store.occurrences():
+        counts["runs"] += 1
+        try:
+            if not sound_record(store, name):
+                problems.append("runs/%s: torn record" % name)
+            missing = [digest for digest in named_by(store, name) if digest != EMPTY and not store.blobs(digest)]
+            problems += ["run:%s: blob:%s is missing" % (name[32:], digest[:HANDLE_DIGITS]) for digest in sorted(missing)]
+        except FileNotFoundError:
+            continue  # collected meanwhile
+        except OSError as error:
+            problems.append("runs/%s: %s" % (name, error.strerror))
+    return counts, problems
+
+
+# ── other machines
+
+
+def export_runs(runs: Sequence[Run], file: BinaryIO, raw: bool, tell: Callable[[str], None]) -> int:
+    """Write runs to a tar file: blobs by hash, and their occurrences. Unless `raw`, secrets are redacted, which changes hashes and so handles; how
+    many were. Raises OSError, CtxError."""
+    import tarfile
+
+    secrets = 0
+    with tarfile.open(fileobj=file, mode="w|") as tar:
+        add_member(tar, "ctx-export", b"1\n")
+        for run in runs:
+            manifest, found = dict(run.manifest, streams={}), 0
+            for name in run.streams:
+                kept, count = export_stream(run, name, manifest, raw)
+                add_member(tar, "objects/" + manifest["streams"][name][0], kept)
+                found += count
+            if not raw:
+                words = [redact(fsencode(word)) for word in manifest["argv"]]
+                manifest["argv"] = [fsdecode(word) for word, _ in words]
+                found += sum(count for _, count in words)
+            digest = export_records(tar, run, to_json(manifest).encode(), found == 0)
+            if found:
+                tell("%s redacted in %s, which is run:%s there" % (plural(found, "secret"), run.handle, digest[:HANDLE_DIGITS]))
+            secrets += found
+    return secrets
+
+
+def export_stream(run: Run, name: str, manifest: Dict[str, Any], raw: bool) -> Tuple[OpenFile, int]:
+    """A stream as it leaves the machine, noted in its manifest, and how many secrets were redacted in it."""
+    source, kept, secrets = run.source(name), nameless_file(run.store.root), 0
+    gap = manifest.get("gaps", {}).get(name)
+    for start, end in [(0, gap["at"]), (gap["at"], source.size)] if gap else [(0, source.size)]:
+        if gap and start:
+            manifest["gaps"] = dict(manifest["gaps"], **{name: dict(gap, at=kept.size)})
+        redactor = Redactor()
+        for at in range(start, end, CHUNK):
+            data = source.read(at, min(end, at + CHUNK))
+            kept.append(data if raw else redactor.feed(data))
+        kept.append(redactor.finish())
+        secrets += redactor.count
+    manifest["streams"][name] = [hash_of(kept), kept.size]
+    return kept, secrets
+
+
+def export_records(tar: Any, run: Run, manifest: bytes, same: bool) -> str:
+    """Write a run's manifest, the order of its streams where they are the same bytes, and its occurrences; its hash there."""
+    digest = str(sha256(manifest).hexdigest())
+    add_member(tar, "objects/" + digest, manifest)
+    if same and exists(run.store.path(run.digest) + ".order"):
+        add_member(tar, "orders/" + digest, open_file(run.store.path(run.digest) + ".order"))
+    for name in run.store.occurrences():
+        record = read_occurrence(run.store, name) if name[32:] == run.digest[:HANDLE_DIGITS] else {}
+        if record:
+            add_member(tar, "runs/" + name[:32] + digest[:HANDLE_DIGITS], to_json(dict(record, run=digest)).encode())
+    return digest
+
+
+def add_member(tar: Any, name: str, data: Union[bytes, OpenFile]) -> None:
+    """Write one member of a tar file, the same bytes whenever it is written."""
+    import io
+    import tarfile
+
+    info = tarfile.TarInfo(name)
+    info.mode = 0o600
+    if isinstance(data, bytes):
+        info.size = len(data)
+        tar.addfile(info, io.BytesIO(data))
+    else:
+        info.size = data.size
+        posix.lseek(data.fd, 0, 0)
+        with open(data.fd, "rb", closefd=False) as reader:
+            tar.addfile(info, reader)
+
+
+def import_runs(store: Store, file: BinaryIO) -> List[str]:
+    """Take in what `export_runs` wrote, every hash checked; the handles. Raises OSError, and CtxError for anything else than such a file."""
+    import tarfile
+
+    occurrences: Dict[str, Any] = {}
+    try:
+        with tarfile.open(fileobj=file, mode="r|*") as tar, store.lock():
+            members = iter(tar)
+            first = next(members, None)
+            if first is None or first.name != "ctx-export":
+                raise ValueError("it does not begin as one")
+            for member in members:
+                import_member(store, member, tar.extractfile(member) if member.isreg() and not member.issparse() else None, occurrences)
+            for name, record in occurrences.items():
+                if not is_occurrence(name) or not is_record(name, record) or not is_complete(store, record["run"]):
+                    raise CtxError("%s: its run is not in the file" % quoted(name), "export the runs again")
+            for name, record in occurrences.items():
+                store.record(name, record)
+    except (tarfile.TarError, ValueError, EOFError) as error:
+        raise CtxError("not a file that ctx export wrote: %s" % visible(fsencode(str(error))), "export the runs again") from None
+    return list(dict.fromkeys("run:" + name[32:] for name in sorted(occurrences)))
+
+
+def import_member(store: Store, member: Any, reader: Any, occurrences: Dict[str, Any]) -> None:
+    """Take in one regular file of a tar file: into the store, but occurrences into a dictionary, until all is there. Raises OSError, ValueError, CtxError."""
+    folder, _, name = member.name.partition("/")
+    if reader is not None and folder == "objects":
+        import_blob(store, name, reader)
+    elif reader is not None and folder == "orders" and is_digest(name):
+        keep_order(store, name, reader.read(ORDER_LIMIT))
+    elif reader is not None and folder == "runs":
+        occurrences[name] = from_json(reader.read(MIB))
+    else:
+        raise CtxError("%s: not a member that ctx export writes" % quoted(member.name), "import only what ctx export wrote")
+
+
+def is_occurrence(name: str) -> bool:
+    """Whether a name from elsewhere is one that `occurrence_name` makes."""
+    stamp = name[:8] + name[9:18]
+    return len(name) == 44 and name[8] == "T" and name[18] == name[31] == "-" and stamp.isdigit() and stamp.isascii() and is_hex(name[19:31] + name[32:])
+
+
+def is_complete(store: Store, digest: str) -> bool:
+    """Whether a run's manifest and all of its streams are in the store. Raises CtxError when one is damaged."""
+    run = read_manifest(store, digest)
+    return run is not None and all(key == EMPTY or store.blobs(key) for key, _ in run.manifest["streams"].values())
+
+
+def import_blob(store: Store, digest: str, reader: Any) -> None:
+    """Store one blob of a tar file under its hash. Raises OSError, CtxError when the bytes are others."""
+    kept = nameless_file(store.root)
+    while True:
+        data = reader.read(CHUNK)
+        if not data:
+            break
+        kept.append(data)
+    if hash_of(kept) != digest:
+        raise CtxError("blob:%s: its bytes are others than its name says" % quoted(digest[:HANDLE_DIGITS]), "export the runs again")
+    store.put_copy(kept, digest)
+
+
+def set_pin(run: Run, keep: bool) -> None:
+    """Keep a run for ever, or no longer so. Raises OSError."""
+    path = "%s/pins/%s" % (run.store.root, run.digest[:HANDLE_DIGITS])
+    run.store.prepare()
+    if keep:
+        write_atomic(path, b"")
+    elif exists(path):
+        posix.unlink(path)
+
+
+# ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+# 12 · capture
+# Knows child processes: their streams, signals, time, and how much of their output a reader has been given. Never knows what the output means.
+# ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+HELD = 64 * KIB  # bytes kept in memory for a replay
+HOLD_TERMINAL = 2.0  # seconds that output is held back when stdin is a terminal, so that prompts are seen
+DRAIN = 0.2  # seconds to wait for end of file once the child has ended: a grandchild may hold the pipe for ever
+PIPE_SIZE = MIB  # of the child's pipes, once it proves noisy; none is larger
+PATIENCE = 1.0  # seconds of silence after which an interrupt counts as not received by the child, and a line without end as a prompt
+KILL_AFTER = 2.0  # seconds between the TERM and the KILL of a timeout
+PROMPT = 400  # bytes of a prompt that are shown
+
+_FORWARDED = ("SIGTERM", "SIGHUP", "SIGINT", "SIGQUIT", "SIGUSR1", "SIGUSR2")
+_TERMINAL = ("SIGINT", "SIGQUIT")  # what a terminal sends to the whole group, the child included
+_HARMLESS = ("SIGUSR1", "SIGUSR2")  # what a program may be sent without being asked to end
+_DISK_FULL = (27, 28, 122)  # EFBIG, ENOSPC, EDQUOT: the reader has not gone, the bytes have
+
+
+# ── what is kept of a run while it goes on
+
+
+class StreamFile:
+    """One stream on its way into the store: a file of the spool, its hash as it grows, and beyond `limit` bytes a ring that keeps the newest."""
+
+    __slots__ = ("path", "fd", "size", "head", "limit", "ring", "_hash", "ring_fd", "ring_size", "ring_lines")
+
+    def __init__(self, path: str, limit: int) -> None:
+        self.path = path
+        self.fd = posix.open(path, posix.O_RDWR | posix.O_CREAT | posix.O_EXCL | posix.O_CLOEXEC, 0o600)
+        self.size = 0  # bytes in the file
+        self.head = bytearray()  # of these, the first MiB
+        self.ring = min(RING_LIMIT, limit // 4)
+        self.limit = limit - self.ring
+        self._hash: Any = None
+        self.ring_fd = -1
+        self.ring_size = 0  # bytes that ever went into the ring
+        self.ring_lines = 0
+
+    def write(self, view: memoryview) -> None:
+        """Keep the next bytes. Raises OSError."""
+        if self.ring_fd < 0 and self.size + len(view) > self.limit:
+            room = self.limit - self.size
+            cut = bytes(view[:room]).rfind(b"\n") + 1 or room  # the gap stands between lines where that is possible
+            self.append(view[:cut])
+            view = view[cut:]
+            self.ring_fd = posix.open(self.path + ".ring", posix.O_RDWR | posix.O_CREAT | posix.O_EXCL | posix.O_CLOEXEC, 0o600)
+        if self.ring_fd >= 0:
+            self.rotate(view)
+        else:
+            self.append(view)
+
+    def append(self, view: memoryview) -> None:
+        """Bytes that stay: to the file, and into the hash."""
+        write_all(self.fd, view)
+        if self._hash is not None:
+            self._hash.update(view)
+        elif self.size + len(view) > HASH_HEAD:
+            self._hash = new_hash()
+            self._hash.update(self.head)
+            self._hash.update(view)
+            self.head = bytearray()
+        else:
+            self.head += view
+        self.size += len(view)
+
+    def rotate(self, view: memoryview) -> None:
+        """Bytes that stay only if the run ends soon: into the ring, over the oldest."""
+        self.ring_lines += bytes(view).count(b"\n")
+        while view:
+            at = self.ring_size % self.ring
+            part = view[: self.ring - at]
+            posix.lseek(self.ring_fd, at, 0)
+            write_all(self.ring_fd, part)
+            self.ring_size += len(part)
+            view = view[len(part) :]
+
+    def finish(self) -> Tuple[str, Optional[Dict[str, int]]]:
+        """End the file: its hash, and the gap between head and tail ({at, bytes, lines} dropped there) or None. Raises OSError."""
+        gap = self.join_ring() if self.ring_fd >= 0 else None
+        return str((self._hash or sha256(bytes(self.head))).hexdigest()), gap
+
+    def join_ring(self) -> Optional[Dict[str, int]]:
+        """Put the ring's bytes, oldest first, behind the head; the gap that lies between, None when nothing was dropped."""
+        dropped = max(0, self.ring_size - self.ring)
+        at, kept, left = self.size, 0, min(self.ring_size, self.ring)
+        pos, start = dropped % self.ring, dropped > 0
+        while left:
+            data = read_span(self.ring_fd, pos, min(pos + min(left, CHUNK), self.ring))
+            left, pos = left - len(data), (pos + len(data)) % self.ring
+            if start:
+                cut = data.find(b"\n") + 1
+                dropped, data, start = dropped + cut, data[cut:], False
+            kept += data.count(b"\n")
+            self.append(memoryview(data))
+        return {"at": at, "bytes": dropped, "lines": self.ring_lines - kept} if dropped else None
+
+    def discard(self) -> None:
+        """Close and remove what the spool has of it."""
+        posix.close(self.fd)
+        remove(self.path)
+        if self.ring_fd >= 0:
+            posix.close(self.ring_fd)
+            remove(self.path + ".ring")
+
+
+class Spool:
+    """A run while it is captured: `meta` (locked while its ctx lives, so that an orphan is known), a file for each stream, the order of arrival.
+
+    Files appear with the first output. A run without output has none.
+    """
+
+    __slots__ = ("store", "alias", "manifest", "record", "streams", "limit", "order", "turn", "meta", "started", "redactors")
+
+    def __init__(self, store: Store, manifest: Dict[str, Any], record: Dict[str, Any], limit: int = RUN_LIMIT, at_rest: bool = False) -> None:
+        self.store = store
+        self.alias = urandom_hex()
+        self.manifest = manifest  # argv, cwd, kind
+        self.record = record  # workspace, session
+        self.streams: Dict[str, StreamFile] = {}
+        self.limit = min(limit, TEMP_QUOTA // 2) if store.root == temp_root() else limit
+        self.order = bytearray()  # the segments that have ended, packed
+        self.turn = (0, 0)  # the segment that grows: its stream's index, its bytes
+        self.meta = -1
+        self.started = now()
+        self.redactors: Optional[Dict[str, Redactor]] = {} if at_rest else None
+
+    @property
+    def base(self) -> str:
+        """Path of the spool's files, without what follows the dot."""
+        return "%s/spool/%s" % (self.store.root, self.alias)
+
+    def open(self) -> None:
+        """Create the locked `meta`, which must exist, locked, before any stream does. Raises OSError."""
+        temporary = temporary_beside(self.base)
+        self.meta = posix.open(temporary, posix.O_RDWR | posix.O_CREAT | posix.O_EXCL | posix.O_CLOEXEC, 0o600)
+        try:
+            lock_file(self.meta)
+            write_all(self.meta, to_json({"manifest": self.manifest, "record": self.record, "started": self.started}).encode())
+            posix.rename(temporary, self.base + ".meta")
+        except OSError:
+            remove(temporary)
+            raise
+
+    def write(self, name: str, view: memoryview) -> None:
+        """Keep bytes that arrived on a stream. Raises OSError."""
+        if self.redactors is not None:
+            view = memoryview(self.redactors.setdefault(name, Redactor()).feed(bytes(view)))
+        self.keep(name, view)
+
+    def keep(self, name: str, view: memoryview) -> None:
+        """Write bytes to the stream's file. Raises OSError."""
+        if not view:
+            return
+        if self.meta < 0:
+            self.open()
+        stream = self.streams.get(name)
+        if stream is None:
+            limit = self.limit if name == "output" else self.limit // 2
+            stream = self.streams[name] = StreamFile("%s.%s" % (self.base, name), limit)
+        stream.write(view)
+        if name != "output":
+            self.arrived(0 if name == "stdout" else 1, len(view))
+
+    def arrived(self, which: int, length: int) -> None:
+        """Note the order of two pipes, as far as its record may grow."""
+        before, grown = self.turn
+        if which == before:
+            self.turn = (which, grown + length)
+        elif len(self.order) < ORDER_LIMIT:
+            self.order += pack_segment(before, grown)
+            self.turn = (which, length)
+
+    def in_order(self) -> Iterator[Tuple[str, bytes]]:
+        """(stream, bytes) as they arrived: what is still owed to the reader when capture must give way."""
+        names = ["output"] if "output" in self.streams else ["stdout", "stderr"]
+        done = [0, 0]
+        rest = [(i, self.streams[name].size) for i, name in enumerate(names) if name in self.streams]
+        for which, length in [*unpack_order(bytes(self.order)), self.turn, *rest]:
+            stream = self.streams.get(names[which])
+            if stream is not None:
+                start, end = done[which], min(stream.size, done[which] + length)
+                for at in range(start, end, CHUNK):
+                    yield names[which], read_span(stream.fd, at, min(end, at + CHUNK))
+                done[which] = end
+
+    def commit(self, names: Sequence[str], status: Optional[int], partial: str) -> Run:
+        """Make the run part of the store: blobs, manifest, occurrence, in this order. The spool stays until `discard`. Raises OSError."""
+        for name, redactor in (self.redactors or {}).items():
+            self.keep(name, memoryview(redactor.finish()))
+        streams: Dict[str, List[Any]] = {name: [EMPTY, 0] for name in names}
+        gaps = {}
+        for name, stream in self.streams.items():
+            digest, gap = stream.finish()
+            streams[name] = [digest, stream.size]
+            if gap:
+                gaps[name] = gap
+        manifest = dict(self.manifest, streams=streams, exit=status, v=1, **({"partial": partial} if partial else {}), **({"gaps": gaps} if gaps else {}))
+        order = bytes(self.order) + pack_segment(*self.turn) if self.order else b""
+        return commit_run(self.store, self.base, manifest, order, self.record, self.alias, self.started)
+
+    def discard(self) -> None:
+        """Remove the spool's files, those last by which an orphan would be known."""
+        for stream in self.streams.values():
+            stream.discard()
+        self.streams = {}
+        if self.meta >= 0:
+            remove(self.base + ".meta")
+            posix.close(self.meta)
+            self.meta = -1
+
+
+# ── starting a program
+
+
+def child_environment() -> Dict[bytes, bytes]:
+    """The environment as it was given to us: in the C locale the interpreter sets its own LC_CTYPE (PEP 538), which no child must see."""
+    environment = dict(posix.environ)
+    if environment.get(b"LC_CTYPE") in (b"C.UTF-8", b"C.utf8", b"UTF-8") and not environment.get(b"LC_ALL"):
+        try:
+            given = [line[9:] for line in read_file("/proc/self/environ").split(b"\0") if line.startswith(b"LC_CTYPE=")]
+        except OSError:
+            return environment
+        del environment[b"LC_CTYPE"]
+        environment.update((b"LC_CTYPE", value) for value in given)
+    return environment
+
+
+def spawn(argv: Sequence[str], stdout: int, stderr: int, group: bool) -> int:
+    """Start `argv` with these descriptors as its stdout and stderr; its pid. Everything else is inherited. Raises OSError."""
+    import _signal
+
+    words = [fsencode(word) for word in argv]
+    options: Dict[str, Any] = {
+        "file_actions": [(posix.POSIX_SPAWN_DUP2, fd, to) for fd, to in ((stdout, 1), (stderr, 2)) if is_inherited(to)],
+        # the interpreter ignores these two for itself, and ignored signals are inherited
+        "setsigdef": [getattr(_signal, name) for name in ("SIGPIPE", "SIGXFSZ") if hasattr(_signal, name)],
+    }
+    if group:
+        options["setpgroup"] = 0
+    environment = child_environment()
+    try:
+        return posix.posix_spawnp(words[0], words, environment, **options)
+    except OSError as error:
+        if error.errno != 8:  # ENOEXEC
+            raise
+    words = script_words(words)
+    return posix.posix_spawn(words[0], words, environment, **options)
+
+
+def is_inherited(fd: int) -> bool:
+    """Whether a standard descriptor was open when we came: those that were closed stay closed for the child (hold_standard_descriptors)."""
+    try:
+        return posix.get_inheritable(fd)
+    except OSError:
+        return False
+
+
+def become(argv: Sequence[str]) -> None:
+    """Run `argv` in the place of this process. Returns only by raising OSError."""
+    import _signal
+
+    words = [fsencode(word) for word in argv]
+    program = find_program(words[0])
+    if b"/" not in program:
+        raise FileNotFoundError(2, "No such file or directory")
+    for name in ("SIGPIPE", "SIGXFSZ"):
+        _signal.signal(getattr(_signal, name), _signal.SIG_DFL)
+    try:
+        posix.execve(program, words, child_environment())
+    except OSError as error:
+        if error.errno != 8:
+            raise
+    words = script_words(words)
+    posix.execve(words[0], words, child_environment())
+
+
+def script_words(words: Sequence[bytes]) -> List[bytes]:
+    """How a shell runs a script whose first line names no interpreter: bash by itself, others by sh. Raises OSError when it is no text."""
+    program = find_program(words[0])
+    if b"\0" in open_file(fsdecode(program)).read(0, 128):
+        raise OSError(8, "Exec format error")
+    shell = posix.environ.get(b"SHELL", b"")
+    return [shell if shell.endswith(b"/bash") and posix.access(shell, posix.X_OK) else b"/bin/sh", program, *words[1:]]
+
+
+def find_program(name: bytes, mode: int = posix.X_OK) -> bytes:
+    """Where PATH has `name`, executable unless another mode is given; `name` itself when it names a place, or when PATH has it nowhere."""
+    if b"/" not in name and name:
+        for folder in posix.environ.get(b"PATH", b"/bin:/usr/bin").split(b":"):
+            path = (folder or b".") + b"/" + name
+            if not is_dir(fsdecode(path)) and posix.access(path, mode):
+                return path
+    return name
+
+
+# Builtins that no PATH has, and what they would have to be written as.
+_BUILTINS = frozenset("cd source . export alias unalias set unset eval exec shopt declare local typeset pushd popd ulimit umask trap wait jobs fg bg history".split())
+
+
+def spawn_error(argv: Sequence[str], error: OSError) -> CtxError:
+    """What a shell would say about a program that cannot be started, with the status that a shell would give it."""
+    name, place = argv[0], fsdecode(find_program(fsencode(argv[0]), posix.F_OK))
+    line = "'%s'" % visible(fsencode(" ".join(argv)[:200].replace("'", "'\\''")))
+    if "/" not in place or (error.errno == 2 and not exists(place)):
+        if name in _BUILTINS:
+            fix = "it is a shell builtin: ctx run --shell %s" % line
+        elif len(argv) == 1 and any(c in name for c in " |&;<>$"):
+            fix = "if it is a line for the shell: ctx run --shell %s" % line
+        else:
+            fix = "check the spelling and PATH; an alias or function of your shell needs ctx run --shell %s" % line
+        return CtxError("%s: command not found" % quoted(name), fix, EXIT_NOT_FOUND)
+    if error.errno == 2:
+        return CtxError("%s: its interpreter was not found" % quoted(name), "check the first line of the script", EXIT_NOT_FOUND)
+    if is_dir(place):
+        return CtxError("%s: is a directory" % quoted(name), "name a program", EXIT_NOT_EXECUTABLE)
+    fix = "chmod +x it, or run it with its interpreter" if error.errno == 13 else "the system refused to start it"
+    return CtxError("%s: %s" % (quoted(name), (error.strerror or "cannot be run").lower()), fix, EXIT_NOT_EXECUTABLE)
+
+
+def shell_argv(text: str) -> List[str]:
+    """The caller's shell, running `text`: $SHELL if it is bash or zsh, else bash, else sh."""
+    shell = getenv("SHELL")
+    if shell.rsplit("/", 1)[-1] in ("bash", "zsh") and posix.access(shell, posix.X_OK):
+        return [shell, "-c", text]
+    return ["bash" if find_program(b"bash") != b"bash" else "sh", "-c", text]
+
+
+def same_file(one: int, two: int) -> bool:
+    """Whether two descriptors are the same open file, as far as the system tells: the same pipe, terminal or file."""
+    try:
+        first, second = posix.fstat(one), posix.fstat(two)
+    except OSError:
+        return False
+    return (first.st_dev, first.st_ino) == (second.st_dev, second.st_ino)
+
+
+def is_pipe(fd: int) -> bool:
+    """Whether a descriptor is a pipe or a socket."""
+    try:
+        return posix.fstat(fd).st_mode & 0o170000 in (0o010000, 0o140000)
+    except OSError:
+        return False
+
+
+def widen(fd: int) -> None:
+    """Give a noisy child a larger pipe, where the system can (Linux)."""
+    import fcntl
+
+    try:
+        fcntl.fcntl(fd, getattr(fcntl, "F_SETPIPE_SZ", 1031), PIPE_SIZE)
+    except OSError:
+        pass
+
+
+def is_terminal_group() -> bool:
+    """Whether this process is in the foreground of a terminal, so that the terminal itself signals the child."""
+    try:
+        fd = posix.open("/dev/tty", posix.O_RDONLY | posix.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        return posix.tcgetpgrp(fd) == posix.getpgrp()
+    except OSError:
+        return False
+    finally:
+        posix.close(fd)
+
+
+def descendants(pid: int) -> List[int]:
+    """Processes below `pid`, parents first, where /proc tells."""
+    children: Dict[int, List[int]] = {}
+    for name in list_dir("/proc"):
+        if name.isdigit():
+            try:
+                fields = read_file("/proc/%s/stat" % name).rpartition(b")")[2].split()
+            except OSError:
+                continue
+            children.setdefault(int(fields[1]), []).append(int(name))
+    found = [pid]
+    for parent in found:
+        found += children.get(parent, [])
+    return found[1:]
+
+
+def send(pid: int, name: str) -> None:
+    """Send a signal to a process, or with a negative pid to a group; gone is fine."""
+    import _signal
+
+    try:
+        posix.kill(pid, getattr(_signal, name))
+    except OSError:
+        pass
+
+
+def signal_name(number: int) -> str:
+    """15 → 'SIGTERM'."""
+    import _signal
+
+    for name in sorted(dir(_signal)):
+        if name.startswith("SIG") and name[3] != "_" and getattr(_signal, name) == number:
+            return name
+    return "signal %d" % number
+
+
+def monotonic() -> float:
+    """Seconds on a clock that never jumps."""
+    import time
+
+    return time.monotonic()
+
+
+def wait_until(times: Sequence[float]) -> float:
+    """Milliseconds for poll(2) until the earliest of some moments, -1 (for ever) when there are none."""
+    return max(0.0, (min(times) - monotonic()) * 1000 + 1) if times else -1
+
+
+def store_problem(error: OSError) -> str:
+    """Why the store cannot be written, and what to do."""
+    where = "" if error.filename is None else " (%s)" % visible(fsencode(str(error.filename)))
+    return "%s%s; set CTX_HOME to a directory that can be written" % (error.strerror or error, where)
+
+
+# ── the command while it runs
+
+
+class Capture:
+    """One command while it runs: its bytes go to the spool, and to the reader as the hold rule says (DESIGN §4.5).
+
+    `mode` is hold (nothing shown yet), flow (shown as it comes, while the inline budget lasts), quiet (a status line now and then), or pass
+    (everything is shown: `--stream`, or the store failed).
+    """
+
+    __slots__ = ("spool", "inline", "keep", "mode", "held", "total", "shown", "tail", "log", "deaf", "complaint", "undelivered", "hold",
+                 "next_status", "started", "last_arrival", "stop", "ended", "pid", "group", "doomed", "partial", "status", "names", "readers",
+                 "drained", "signals", "interrupts", "wake", "poller", "buffer", "interactive")  # fmt: skip
+
+    def __init__(self, spool: Optional[Spool], inline: int, hold: float, stream: bool = False, log: int = -1, limit: float = 0.0, keep: int = HELD) -> None:
+        self.spool = spool
+        self.inline = inline
+        self.keep = max(keep, 2 * inline, HELD)
+        self.mode = "pass" if stream or spool is None else "hold"
+        self.held: List[Tuple[str, bytes]] = []
+        self.total = 0
+        self.shown = 0
+        self.tail = b""  # in quiet mode, what may be a prompt: the end of the output, not shown
+        self.log = log
+        self.deaf: Set[int] = set()
+        self.complaint = ""
+        self.undelivered = False
+        self.interactive = posix.isatty(0)
+        self.hold = min(hold, HOLD_TERMINAL) if self.interactive else hold
+        self.started = self.last_arrival = monotonic()
+        self.next_status = self.started + self.hold
+        self.stop = self.started + limit if limit else 0.0
+        self.ended = 0.0
+        self.pid = 0
+        self.group = limit > 0 and not is_terminal_group()
+        self.doomed: List[int] = []
+        self.partial = ""
+        self.status = EXIT_INTERNAL
+        self.names = ["output"] if same_file(1, 2) else ["stdout", "stderr"]
+        self.readers: Dict[int, str] = {}
+        self.drained: Dict[int, int] = {}  # bytes read from each pipe since the child ended
+        self.signals: List[int] = []
+        self.interrupts: List[Tuple[float, float, str]] = []
+        self.wake = -1
+        self.poller: Any = None
+        self.buffer = memoryview(b"")
+
+    def outcome(self) -> int:
+        """The status to leave with: the child's own, unless a full disk behind our stdout swallowed what the child could write."""
+        return EXIT_INTERNAL if self.undelivered and not self.status else self.status
+
+    # bytes
+
+    def feed(self, name: str, view: memoryview) -> None:
+        """Take bytes that arrived: keep them, and show what may be shown."""
+        if self.log >= 0:
+            self.write_log(view)
+        if self.spool is not None:
+            try:
+                self.spool.write(name, view)
+            except OSError as error:
+                self.give_way(error)
+        self.total += len(view)
+        self.last_arrival = monotonic()
+        if self.mode != "pass" and self.total <= self.keep:
+            self.held.append((name, bytes(view)))
+        if self.mode == "pass" or (self.mode == "flow" and self.total <= self.inline):
+            self.emit(name, view)
+        elif self.mode == "flow":
+            self.mode = "quiet"
+            self.say_status()
+        if self.interactive:
+            self.tail = (self.tail + bytes(view[-PROMPT:]))[-PROMPT:]
+
+    def write_log(self, view: memoryview) -> None:
+        """Copy to the --log file; a file that fails is given up, once said."""
+        try:
+            write_all(self.log, view)
+        except OSError as error:
+            self.log = -1
+            self.complain("--log: %s; the rest of the log is missing there" % error.strerror)
+
+    def emit(self, name: str, data: Union[bytes, memoryview]) -> None:
+        """Show bytes on the stream they came from."""
+        self.shown += len(data)
+        self.show(2 if name == "stderr" else 1, data)
+
+    def show(self, fd: int, data: Union[bytes, memoryview]) -> None:
+        """Write to the reader. One that has gone is remembered, not an error; a full disk is."""
+        if fd not in self.deaf:
+            try:
+                self.push(fd, memoryview(data))
+            except OSError as error:
+                self.deaf.add(fd)
+                if error.errno in _DISK_FULL:
+                    self.undelivered = True
+                    self.complain("std%s: %s" % ("err" if fd == 2 else "out", error.strerror))
+
+    def push(self, fd: int, view: memoryview) -> None:
+        """Write all; a reader that makes us wait keeps neither signals nor the time limit from the child. Raises OSError."""
+        if self.wake < 0:
+            write_all(fd, view)
+            return
+        import select
+
+        gate = select.poll()
+        gate.register(fd, select.POLLOUT)
+        gate.register(self.wake, select.POLLIN)
+        while view:
+            if fd in dict(gate.poll(wait_until(self.duties()))):
+                try:
+                    view = view[posix.write(fd, view[: select.PIPE_BUF]) :]  # so much never blocks
+                except BlockingIOError:
+                    continue
+            else:
+                self.attend()
+
+    def emit_rest(self) -> None:
+        """Show everything that was captured and not shown yet."""
+        owed: Iterable[Tuple[str, bytes]] = self.held
+        if self.total > sum(len(data) for _, data in self.held) and self.spool is not None:
+            owed = self.spool.in_order()
+        skip, left = self.shown, self.total - self.shown
+        for name, data in owed:
+            piece = data[skip : skip + left]
+            skip, left = max(0, skip - len(data)), left - len(piece)
+            if piece:
+                self.emit(name, piece)
+
+    def give_way(self, error: OSError) -> None:
+        """The store failed: show what is owed, and from now on everything; the command goes on."""
+        if self.mode != "pass":
+            self.emit_rest()
+        self.mode = "pass"
+        if self.spool is not None:
+            self.spool.discard()
+        self.spool = None
+        self.complain("nothing is kept of this run: %s" % store_problem(error))
+
+    def complain(self, text: str) -> None:
+        """Say something on stderr that is wrong with ctx itself; once, because one line is what a reader has room for."""
+        if not self.complaint:
+            self.complaint = text
+            self.show(2, fsencode("ctx run: %s\n" % text))
+
+    def say_status(self) -> None:
+        """One line for a host that looks, or gives up, before the end; the next one after twice the time."""
+        elapsed = monotonic() - self.started
+        self.next_status = self.started + max(2 * elapsed, self.hold)
+        if self.spool is not None:
+            self.show(1, fsencode("[ctx run:%s running · %d s · %s so far]\n" % (self.spool.alias, elapsed, human(self.total))))
+
+    def tick(self) -> None:
+        """Act on the time: end the hold, repeat the status line, show a prompt."""
+        present = monotonic()
+        if self.mode == "quiet" and self.tail and present - self.last_arrival >= PATIENCE:
+            line, self.tail = self.tail[self.tail.rfind(b"\n") + 1 :], b""
+            self.show(1, line)
+        if present < self.next_status or self.mode == "pass":
+            return
+        if self.mode == "hold" and self.total <= self.inline:
+            self.mode = "flow"
+            self.emit_rest()
+            self.next_status = self.started + 2 * self.hold
+        elif self.mode == "flow":
+            self.next_status = present + self.hold
+        else:
+            self.mode = "quiet"
+            self.say_status()
+
+    # the child
+
+    def run(self, argv: Sequence[str]) -> None:
+        """Run the command to its end; `status` and `partial` tell how it ended. Raises CtxError when it cannot be started."""
+        import select
+
+        pipes = [new_pipe() for _ in self.names]
+        self.wake, wake_in = new_pipe()
+        posix.set_blocking(self.wake, False)
+        posix.set_blocking(wake_in, False)
+        restore = self.listen(wake_in)
+        try:
+            self.readers = {read_end: name for (read_end, _), name in zip(pipes, self.names)}
+            self.drained = dict.fromkeys(self.readers, 0)
+            try:
+                self.pid = spawn(argv, pipes[0][1], pipes[-1][1], self.group)
+            except OSError as error:
+                raise spawn_error(argv, error) from None
+            finally:
+                for _, write_end in pipes:
+                    posix.close(write_end)
+            self.poller = select.poll()
+            for fd in (self.wake, *self.readers):
+                self.poller.register(fd, select.POLLIN)
+            for fd in (1, 2):
+                if is_pipe(fd):
+                    self.poller.register(fd, 0)  # POLLERR: the reader has gone
+            self.loop()
+        finally:
+            restore()
+            for fd in (self.wake, wake_in, *self.readers):
+                posix.close(fd)
+            self.wake = -1
+
+    def loop(self) -> None:
+        """Read until the child has ended and its pipes are empty."""
+        import fcntl  # noqa: F401
+
+        sha256()  # what the end needs is loaded while the child starts
+        self.buffer = memoryview(bytearray(CHUNK))
+        while not self.is_over():
+            for fd, _ in self.poller.poll(self.patience()):
+                if fd in self.readers:
+                    self.read(fd)
+                elif fd in (1, 2):
+                    self.deafen(fd)
+            self.attend()
+            self.tick()
+        for pid in self.doomed:
+            if pid != self.pid:
+                send(pid, "SIGKILL")
+        if self.readers and not self.doomed:
+            self.leave_open()
+
+    def attend(self) -> None:
+        """Serve what happened and what is due: signals, the child's end, the time limit."""
+        try:
+            while posix.read(self.wake, 512):
+                pass
+        except BlockingIOError:
+            pass
+        if not self.ended and self.reap():
+            self.ended = monotonic()
+        self.pass_on()
+        if self.stop and not self.ended and monotonic() >= self.stop:
+            self.expire()
+
+    def duties(self) -> List[float]:
+        """When `attend` has something to do that no signal tells."""
+        return [due for due, _, _ in self.interrupts] + ([self.stop] if self.stop and not self.ended else [])
+
+    def patience(self) -> float:
+        """Milliseconds until the loop has something to do, -1 for ever."""
+        times = self.duties()
+        if self.ended:
+            times.append(self.last_wait())
+        if self.mode != "pass":
+            times.append(self.next_status)
+        if self.mode == "quiet" and self.tail:
+            times.append(self.last_arrival + PATIENCE)
+        return wait_until(times)
+
+    def last_wait(self) -> float:
+        """Until when, after the child's end, its pipes may stay open; after a timeout those below it have their time to end, too."""
+        return max(self.ended + DRAIN, self.stop if self.doomed else 0.0)
+
+    def read(self, fd: int) -> None:
+        """One read of a pipe; end of file closes it."""
+        count = posix.readv(fd, [self.buffer])
+        if not count:
+            self.close(fd)
+            return
+        if self.total < 64 * KIB <= self.total + count:
+            widen(fd)
+        if self.ended:
+            self.drained[fd] += count
+        self.feed(self.readers[fd], self.buffer[:count])
+
+    def close(self, fd: int) -> None:
+        """Read no more from a pipe."""
+        self.poller.unregister(fd)
+        del self.readers[fd]
+        posix.close(fd)
+
+    def is_over(self) -> bool:
+        """Whether all that the child itself wrote has been read: its pipes are closed, or empty after a while, or have given all that they can hold."""
+        if not self.ended or not self.readers:
+            return self.ended > 0
+        if monotonic() <= self.last_wait():
+            return False
+        full = {fd for fd, event in self.poller.poll(0) if event & 1}  # POLLIN
+        return all(fd not in full or self.drained[fd] >= PIPE_SIZE for fd in self.readers)
+
+    def leave_open(self) -> None:
+        """A program that the child left behind holds its pipe: let something read on, or its next line would be its death."""
+        import _signal
+
+        for fd in self.readers:
+            actions = [(posix.POSIX_SPAWN_DUP2, fd, 0), (posix.POSIX_SPAWN_OPEN, 1, "/dev/null", posix.O_WRONLY, 0), (posix.POSIX_SPAWN_DUP2, 1, 2)]
+            try:
+                posix.posix_spawnp("cat", ["cat"], child_environment(), file_actions=actions, setpgroup=0, setsigdef=[_signal.SIGPIPE])
+            except OSError:
+                pass
+
+    def deafen(self, fd: int) -> None:
+        """The reader of our stdout or stderr has gone: the child's next write there must fail as it would have without us."""
+        self.poller.unregister(fd)
+        self.deaf.add(fd)
+        for read_end, name in list(self.readers.items()):
+            if (name == "stderr") == (fd == 2) or name == "output":
+                self.partial = self.partial or "reader gone"
+                self.close(read_end)
+
+    def reap(self) -> bool:
+        """Collect the child's exit status; False while it runs."""
+        try:
+            pid, status = posix.waitpid(self.pid, posix.WNOHANG)
+        except ChildProcessError:
+            return True
+        if pid == 0:
+            return False
+        if posix.WIFSIGNALED(status):
+            number = posix.WTERMSIG(status)
+            self.status = 128 + number
+            self.partial = self.partial or "killed by %s" % signal_name(number)
+        else:
+            self.status = posix.WEXITSTATUS(status)
+        if self.partial == "timeout":
+            self.status = EXIT_TIMEOUT
+        return True
+
+    def expire(self) -> None:
+        """The time is over: TERM, and some time later KILL, for the child and all below it."""
+        name = "SIGKILL" if self.partial == "timeout" else "SIGTERM"
+        self.partial = "timeout"
+        self.stop += KILL_AFTER
+        self.doomed = [-self.pid] if self.group else sorted({self.pid, *self.doomed, *descendants(self.pid)})
+        for pid in self.doomed:
+            send(pid, name)
+
+    # signals
+
+    def listen(self, wake: int) -> Callable[[], None]:
+        """Let signals that reach us wake the loop; how to undo that. What was ignored when we came stays ignored, for the child too."""
+        import _signal
+
+        before = {}
+        for name in _FORWARDED + ("SIGCHLD",):
+            number = getattr(_signal, name)
+            if _signal.getsignal(number) != _signal.SIG_IGN or name == "SIGCHLD":
+                before[number] = _signal.signal(number, self.note_signal)
+        old = _signal.set_wakeup_fd(wake)
+
+        def restore() -> None:
+            _signal.set_wakeup_fd(old)
+            for number, handler in before.items():
+                _signal.signal(number, handler)
+
+        return restore
+
+    def note_signal(self, number: int, _: object) -> None:
+        """Remember a signal for the loop."""
+        import _signal
+
+        if number != _signal.SIGCHLD and number not in self.signals:
+            self.signals.append(number)
+
+    def pass_on(self) -> None:
+        """Send the child what was sent to us.
+
+        A terminal signals the whole group, and so do most programs that interrupt; a second interrupt would break off the child's own report.
+        So an interrupt is passed on only if the child is still there, and has been silent, some time later, or much later in any case.
+        """
+        present = monotonic()
+        while self.signals:
+            name = signal_name(self.signals.pop(0))
+            if name not in _HARMLESS:
+                self.partial = self.partial or "interrupted"
+            if name not in _TERMINAL or self.group:
+                send(-self.pid if self.group else self.pid, name)
+            elif not is_terminal_group():
+                self.interrupts.append((present + PATIENCE, present + 5 * PATIENCE, name))
+        for item in [item for item in self.interrupts if item[0] <= present]:
+            self.interrupts.remove(item)
+            if present - self.last_arrival >= PATIENCE or present >= item[1]:
+                send(self.pid, item[2])
+            else:
+                self.interrupts.append((present + PATIENCE, item[1], item[2]))
+
+
+def new_pipe() -> Tuple[int, int]:
+    """A pipe whose ends are above the three standard descriptors even when some of these are closed."""
+    ends = list(posix.pipe())
+    if min(ends) <= 2:
+        import fcntl
+
+        low = ends
+        ends = [fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, 3) for fd in low]
+        for fd in low:
+            posix.close(fd)
+    return ends[0], ends[1]
+
+
+def tap(spool: Optional[Spool], complain: Callable[[OSError], None]) -> Tuple[int, str, Optional[Spool]]:
+    """Copy stdin to stdout, unchanged and at once, keeping it in the spool: (bytes, why it ended early or "", the spool unless it failed)."""
+    buffer = memoryview(bytearray(CHUNK))
+    total = 0
+    while True:
+        try:
+            count = read_stdin(buffer)
+        except OSError as error:
+            say_of_tap("stdin: %s" % error.strerror)
+            return total, "stdin cannot be read", spool
+        if not count:
+            return total, "", spool
+        total += count
+        if spool is not None:
+            try:
+                spool.write("output", buffer[:count])
+            except OSError as error:
+                spool.discard()
+                spool = None
+                complain(error)
+        try:
+            write_all(1, buffer[:count])
+        except OSError as error:
+            if error.errno in _DISK_FULL:
+                say_of_tap("stdout: %s" % error.strerror)
+            return total, "reader gone", spool
+
+
+def say_of_tap(text: str) -> None:
+    """Say on stderr what is wrong with the pipe itself, which the exit status of tap never tells."""
+    try:
+        write_all(2, fsencode("ctx tap: %s\n" % text))
+    except OSError:
+        pass
+
+
+def read_stdin(buffer: memoryview) -> int:
+    """One read of stdin into `buffer`; a non-blocking one is waited for. 0 at the end. Raises OSError."""
+    while True:
+        try:
+            return posix.readv(0, [buffer])
+        except BlockingIOError:
+            import select
+
+            poller = select.poll()
+            poller.register(0, select.POLLIN)
+            poller.poll()
+
+
+# ── what is captured, and where it goes
+
+
+def open_spool(kind: str, argv: Sequence[str], settings: Settings) -> Spool:
+    """A spool, for a run (`kind`: run, shell, tap, file) of this command line here, in the first store that can be written. Raises OSError."""
+    top = workspace()
+    manifest = {"kind": kind, "argv": list(argv), "cwd": relative_to(top, cwd())}
+    record = {"workspace": top or cwd(), "session": session()}
+    return Spool(writable_store(), manifest, record, settings["store", "run_mib"] * MIB, settings["redact", "at_rest"])
+
+
+def keep_file(fd: int, name: str, settings: Settings) -> Run:
+    """Keep all that can be read from an open file. Raises OSError, the reader's or the store's; and CtxError when it is the store's."""
+    try:
+        spool = open_spool("file", [name], settings)
+    except OSError as error:
+        raise CtxError("nothing can be kept", store_problem(error)) from None
+    try:
+        while True:
+            data = posix.read(fd, CHUNK)
+            if not data:
+                break
+            try:
+                spool.write("output", memoryview(data))
+            except OSError as error:
+                raise CtxError("nothing can be kept", store_problem(error)) from None
+        return spool.commit(["output"], None, "")
+    finally:
+        spool.discard()
+
+
+def house_keeping(store: Store, settings: Settings) -> None:
+    """What a capture does for the store behind itself."""
+    collect_if_due(store, settings["store", "days"], settings["store", "quota_mib"] * MIB)
+
+
+# ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+# 13 · evidence
+# Knows what a profile can find (facts, quotes, totals), what a digest owes of it (contracts), and how to count it (receipts). Never knows layout.
+# ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+class Quote:
+    """Lines of a stream that are worth showing word for word.
+
+    `first`–`last` (1-based, inclusive) of `stream`. `text` holds the bytes of line `first` without LF, as stored; when `last` is larger,
+    lines first..last all read the same and are shown once with their count. `value` ranks quotes against each other: 10 is a line without
+    which the failure cannot be understood, 1 is decoration.
+    """
+
+    __slots__ = ("stream", "first", "last", "text", "value")
+
+    def __init__(self, stream: str, first: int, text: bytes, value: float = 1.0, last: int = 0) -> None:
+        self.stream = stream
+        self.first = first
+        self.last = last or first
+        self.text = text
+        self.value = value
+
+
+class Fact:
+    """One typed thing that a profile found.
+
+    `kind` is a row of the profile's contract (failed, error, diagnostic …). `identity` names the fact as the tool spells it (a test's node id,
+    `path:line:col` + code); `location` is `path:line[:col]` or empty; `message` is the first line of the explanation, without the tool's margin.
+    `stream`, `first`, `last` span the section that tells about it (0 when the output has none); `quoted` is the number of the line whose
+    words `message` gives whole (0 when it is composed or cut). `context` are quotes that explain this fact, bought only after it, in the
+    stream's order. `value` ranks facts of one kind; facts of equal value keep their order.
+    """
+
+    __slots__ = ("kind", "identity", "location", "message", "stream", "first", "last", "quoted", "context", "value")
+
+    def __init__(self, kind: str, identity: bytes, location: bytes = b"", message: bytes = b"", stream: str = "", first: int = 0, last: int = 0,
+                 quoted: int = 0, value: float = 1.0, context: Optional[List[Quote]] = None) -> None:  # fmt: skip
+        self.kind = kind
+        self.identity = identity
+        self.location = location
+        self.message = message
+        self.stream = stream
+        self.first = first
+        self.last = last or first
+        self.quoted = quoted
+        self.value = value
+        self.context = context or []
+
+
+class Evidence:
+    """All that one profile found in one output, or in one tool's part of it.
+
+    `facts` is the census: every required fact, each once. `totals` are the tool's own counts in its own words and order ({"failed": 3,
+    "passed": 12}). `claimed` is the number of required facts by the tool's own summary, -1 when it gives none. `outcome` is what the tool itself
+    says: "passed", "failed", or "" when it does not say. `summary` quotes the tool's closing line. `notes` are lines about the run as a whole that
+    must be seen (interrupted, usage error, coverage below its threshold). `quotes` are further lines worth their price, any order.
+    `unsure` says in a few words why the parse cannot be trusted; empty means certain. `span` is the part of each stream that was read:
+    [(stream, first line, last line)].
+    """
+
+    __slots__ = ("profile", "facts", "totals", "claimed", "outcome", "summary", "notes", "quotes", "unsure", "span")
+
+    def __init__(self, profile: str) -> None:
+        self.profile = profile
+        self.facts: List[Fact] = []
+        self.totals: Dict[str, int] = {}
+        self.claimed = -1
+        self.outcome = ""
+        self.summary: Optional[Quote] = None
+        self.notes: List[Quote] = []
+        self.quotes: List[Quote] = []
+        self.unsure = ""
+        self.span: List[Tuple[str, int, int]] = []
+
+
+class Contract:
+    """What a digest owes of one family's evidence.
+
+    `policy` is "report" (a digest in any case), "content" (the output is the answer, and passes whole while it is not too large) or "verbatim"
+    (the notes are a digest already, and pass as they are). Facts of the `required` kinds, each with the heading it stands under, are never
+    dropped: inline, or in the census that the digest addresses. Those of the `failing` kinds mean that something is wrong. Of the `brief` kinds
+    the message is a few words and stands in the identity's line. Quotes and messages are elastic: bought by value while the budget lasts.
+    Everything else is retrievable by its address.
+    """
+
+    __slots__ = ("policy", "required", "failing", "brief")
+
+    def __init__(self, policy: str, required: Dict[str, str], failing: Sequence[str] = (), brief: Sequence[str] = ()) -> None:
+        self.policy = policy
+        self.required = required
+        self.failing = failing
+        self.brief = brief
+
+
+_TEST_CONTRACT = Contract("report", {"failed": "failures", "error": "errors"}, ("failed", "error"))
+
+CONTRACTS: Dict[str, Contract] = {
+    "ctx": Contract("verbatim", {}),
+    "pytest": _TEST_CONTRACT,
+    "unittest": _TEST_CONTRACT,
+    "text": Contract("content", {}),
+}
+
+
+def contract_of(evidence: Evidence) -> Contract:
+    """The contract of the profile that found `evidence`."""
+    return CONTRACTS[evidence.profile.partition("/")[0]]
+
+
+def required_facts(evidence: Evidence) -> List[Fact]:
+    """The census that the contract requires, in order of value, then as found."""
+    kinds = contract_of(evidence).required
+    return sorted((fact for fact in evidence.facts if fact.kind in kinds), key=lambda fact: -fact.value)
+
+
+def failing_facts(evidence: Evidence) -> List[Fact]:
+    """The facts that mean that something is wrong."""
+    kinds = contract_of(evidence).failing
+    return [fact for fact in evidence.facts if fact.kind in kinds]
+
+
+class Receipt:
+    """How much of the evidence a digest shows. `known` identities were parsed, `claimed` is the tool's own count of them where it gives one.
+
+    Every known identity is inline or retrievable; `unrepresented` is what is left, and must be 0. Lines are counted over all streams:
+    a line is shown when its words stand in the digest whole.
+    """
+
+    __slots__ = ("known", "claimed", "inline", "retrievable", "stored", "shown")
+
+    def __init__(self, known: int, claimed: int, stored: int) -> None:
+        self.known = known
+        self.claimed = max(known, claimed)
+        self.inline = 0
+        self.retrievable = 0
+        self.stored = stored
+        self.shown: Set[Tuple[str, int]] = set()
+
+    @property
+    def unrepresented(self) -> int:
+        """Identities that the digest neither shows nor addresses."""
+        return self.known - self.inline - self.retrievable
+
+    @property
+    def omitted(self) -> int:
+        """Stored lines that the digest does not show whole."""
+        return self.stored - len(self.shown)
+
+    def show(self, quote: Quote) -> None:
+        """Count the lines of a quote that is printed whole."""
+        self.shown.update((quote.stream, number) for number in range(quote.first, quote.last + 1))
+
+    def lines(self) -> List[str]:
+        """The receipt as it stands in the digest."""
+        out = []
+        if self.claimed > 0:
+            parts = ["%d/%d" % (self.known, self.claimed), "%d inline" % self.inline, "%d retrievable" % self.retrievable]
+            parts.append("%d unrepresented" % self.unrepresented)
+            if self.claimed > self.known:
+                parts.append("%d not named in the output" % (self.claimed - self.known))
+            out.append("identities: " + " · ".join(parts))
+        return out + ["omitted: " + plural(self.omitted, "line")]
+
+
+# ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+# 14 · profiles
+# Knows one output family each: bytes to evidence. Never knows budgets or layout.
+# ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+PYTEST_MARKERS = (b" passed", b" failed", b" error", b" skipped", b" deselected", b" xfailed", b" xpassed", b"no tests ", b" collected in ",
+                  b" test session starts =", b"test summary info =", b"FAILURES =", b"ERRORS =", b"while loading conftest", b"INTERNALERROR> ")  # fmt: skip
+UNITTEST_MARKERS = (b"\nRan ", b"=\nERROR: ", b"=\nFAIL: ", b"=\r\nERROR: ", b"=\r\nFAIL: ", b" ... FAIL\n", b" ... ERROR\n")
+
+_RICH, _TOLD = 100, 5000  # facts that get context; facts that get location and whole message; the rest of a flood is only named
+_PART, _PART_OF_FLOOD = 48 * KIB, 3 * KIB  # of a failure's traceback, the end that is read
+_FAILING = {"failed": b"failed", "error": b"errors"}  # kind of fact: how the totals call it
+
+
+class _View:
+    """A stream as the tool wrote it: lines without the prefix a log collector put before each, without colour and CR."""
+
+    __slots__ = ("source", "prefix", "colour", "_at", "_line")
+
+    def __init__(self, source: Source, prefix: bytes = b"", colour: bool = False) -> None:
+        self.source = source
+        self.prefix = prefix
+        self.colour = colour
+        self._at, self._line = 0, 1
+
+    def text(self, raw: bytes) -> bytes:
+        return clean(raw[len(self.prefix) :])
+
+    def lines(self, start: int, end: int) -> List[bytes]:
+        """The lines between two offsets that are starts of lines."""
+        data = self.source.read(start, max(start, end))
+        rows = data.split(b"\n")
+        if not rows[-1]:
+            rows.pop()
+        if self.colour or self.prefix or b"\r" in data or b"\b" in data or b"\x1b" in data:
+            return [self.text(row) for row in rows]
+        return [row.rstrip() for row in rows]
+
+    def number(self, at: int) -> int:
+        """Number of the line at an offset; cheap when offsets come in order."""
+        if 0 <= at - self._at <= BLOCK:
+            self._line += self.source.read(self._at, at).count(b"\n")
+        else:
+            self._line = self.source.line_at(at)
+        self._at = at
+        return self._line
+
+    def back(self, at: int) -> int:
+        """Start of the line that an offset stands in."""
+        at = max(0, at)
+        return at - len(self.source.read(max(0, at - 4 * KIB), at).rpartition(b"\n")[2])
+
+    def starts(self, words: Tuple[bytes, ...], start: int, end: int) -> Iterator[Tuple[int, bytes]]:
+        """(offset, text) of the lines that begin with one of `words`."""
+        tail = self.prefix[-2:] or b"\n"
+        for base, data in self.source.line_windows(start, end):
+            window = b"\n" + data
+            if self.colour:
+                either = b"|".join(word.replace(b"[", rb"\[").replace(b"(", rb"\(") for word in words)
+                hits = [m.start() for m in rx(b"\n.{%d}(?:\x1b\\[[0-9;]*m)*(?:%s)" % (len(self.prefix), either)).finditer(window)]
+            else:
+                hits = sorted(window.rfind(b"\n", 0, at + 1) for word in words for at in find_each(window, tail + word))
+            last = -1
+            for at in hits:
+                if at > last:
+                    text = self.text(window[at + 1 : (window.find(b"\n", at + 1) + 1 or len(window) + 1) - 1])
+                    if text.startswith(words):
+                        yield base + at, text
+                    last = at
+
+
+def find_each(data: bytes, literal: bytes) -> Iterator[int]:
+    """Indexes of a literal in `data`."""
+    at = data.find(literal)
+    while at >= 0:
+        yield at
+        at = data.find(literal, at + 1)
+
+
+# ── pytest: what delimits a session ─────────────────────────────────────────────────────────────────────────────────────────────
+
+_TITLES = (b"test session starts =", b"test summary info =", b"S =")  # how the titles below end
+_SECTIONS = (b"FAILURES", b"ERRORS", b"PASSES", b"XFAILURES", b"XPASSES", b"short test summary info", b"rerun test summary info")
+_QUIET = {b"passed", b"failed", b"skipped", b"deselected", b"xfailed", b"xpassed", b"errors", b"warnings", b"rerun", b"collected", b"subtests passed",
+          b"subtests failed", b"subtests skipped"}  # fmt: skip
+_PLURAL = {b"error": b"errors", b"warning": b"warnings", b"test collected": b"collected", b"tests collected": b"collected"}
+
+
+class _Event:
+    """A ruler or closing line: `kind` is start, section or close."""
+
+    __slots__ = ("at", "end", "kind", "title", "totals", "ruled", "prefix", "text", "colour")
+
+    def __init__(self, at: int, line: bytes, kind: str, prefix: bytes, title: bytes, totals: Optional[Dict[bytes, int]], ruled: bool) -> None:
+        self.at, self.end = at, at + len(line) + 1
+        self.kind, self.prefix, self.title, self.totals, self.ruled = kind, prefix, title, totals, ruled
+        self.text = clean(line)[len(prefix) :]
+        self.colour = b"\x1b" in line
+
+    @property
+    def ran(self) -> int:
+        """Tests that came to an outcome."""
+        totals = self.totals or {}
+        return sum(totals.get(word, 0) for word in (b"failed", b"passed", b"skipped", b"xfailed", b"xpassed"))
+
+
+def _pytest_totals(text: bytes) -> Optional[Dict[bytes, int]]:
+    """Counts of a closing line ('2 failed, 1 passed in 0.12s'), or None."""
+    m = rx(rb"^(.+) in \d+\.\d+ ?s(?:econds)?(?: \([^()]*\))?$").match(text)
+    totals: Dict[bytes, int] = {}
+    for part in m.group(1).split(b", ") if m else ():
+        count = rx(rb"^(?:\d+/|(?=no tests ))?(\d+|no) ([a-z]+(?: [a-z]+)?)(?: \((\d+) deselected\))?$").match(part)
+        if not count:
+            return None
+        if count.group(1) != b"no":
+            totals[_PLURAL.get(count.group(2), count.group(2))] = int(count.group(1))
+        if count.group(3):
+            totals[b"deselected"] = int(count.group(3))
+    return totals if m else None
+
+
+def _pytest_event(at: int, line: bytes) -> Optional[_Event]:
+    text = clean(line)
+    m = rx(rb"^(.*?)(=+) (\S.*) (=+)$").match(text)
+    if m:
+        prefix, title, ruled = m.group(1), m.group(3), True
+        totals = _pytest_totals(title)
+        if totals is None and title != b"test session starts" and title not in _SECTIONS:
+            return None
+    else:
+        m = rx(rb"^(|.*?[\t |>])((?:\d+(?:/\d+)? [a-z]|no tests ).* in \d+\.\d+ ?s.*)$").match(text)
+        totals = _pytest_totals(m.group(2)) if m else None
+        if m is None or totals is None or not _QUIET.issuperset(totals):
+            return None
+        prefix, title, ruled = m.group(1), m.group(2), False
+    if prefix and (len(prefix) > 200 or not rx(rb"^(?!E |[>|+ \t]).*[\t |>]$").match(prefix)):
+        return None  # an excerpt of source or of a message, not a line of a log
+    kind = "close" if totals is not None else "start" if title == b"test session starts" else "section"
+    return _Event(at, line, kind, prefix, title, totals, ruled)
+
+
+def _pytest_events(source: Source) -> Dict[bytes, List[_Event]]:
+    """Rulers and closing lines by the shape of the prefix of their lines, in one pass over all bytes."""
+    groups: Dict[bytes, List[_Event]] = {}
+    closing, counts = rx(rb" in \d+\.\d\d ?s"), rx(rb"(?:\d [a-z]+(?: [a-z]+)?|no tests [a-z]+|deselected\))(?:\x1b\[[0-9;]*m)*$")
+    for base, data in source.line_windows():
+        starts = {data.rfind(b"\n", 0, at) + 1 for title in _TITLES for at in find_each(data, title)}
+        starts.update(data.rfind(b"\n", 0, at) + 1 for at in find_each(data, b" in ")
+                      if data[at + 4 : at + 5].isdigit() and closing.match(data, at) and counts.search(data[max(0, at - 48) : at]))  # fmt: skip
+        for at in sorted(starts):
+            line = data[at : (data.find(b"\n", at) + 1 or len(data) + 1) - 1]
+            event = _pytest_event(base + at, line) if len(line) < 2000 else None
+            if event:
+                groups.setdefault(rx(rb"\d").sub(b"0", event.prefix), []).append(event)
+    return groups
+
+
+class _Session:
+    """One run of pytest: its extent, the rulers in it, the closing line."""
+
+    __slots__ = ("view", "start", "end", "close", "events", "doubts", "quiet", "seen")
+
+    def __init__(self, view: _View, start: int, end: int, close: Optional[_Event], events: List[_Event], quiet: bool) -> None:
+        self.view, self.start, self.end, self.close, self.events, self.quiet = view, start, end, close, events, quiet
+        self.doubts: List[str] = []
+        self.seen = 2  # how much of its progress there is: 0 nothing, 1 less than the totals say, 2 enough
+
+    @property
+    def body(self) -> int:
+        """Offset of the first section after the progress lines, or of what ends them."""
+        sections = [event.at for event in self.events if event.kind == "section"]
+        return sections[0] if sections else self.close.at if self.close else self.end
+
+
+def _agree(view: _View, start: _Event, close: _Event) -> bool:
+    """Whether a closing line can belong to a header: no more tests than selected, no fewer unless the run was stopped."""
+    totals, source = close.totals or {}, view.source
+    head = strip_ansi(source.read(start.at, start.at + 16 * KIB))
+    m = rx(rb"collected (\d+) items?(?: / (?:\d+ errors?|(\d+) deselected|(\d+) skipped))*(?: / (\d+) selected)?|\[(\d+)(?: items)?\]").search(head)
+    if not m or b"collected" in totals or not close.ran + totals.get(b"errors", 0):
+        return True
+    selected = int(m.group(4) or m.group(5) or int(m.group(1)) - int(m.group(2) or 0))
+    before = source.read(max(start.at, close.at - 64 * KIB), close.at)
+    around = before + source.read(close.at, close.end + 200)
+    stopped = b"INTERNALERROR>" in before or rx(rb"(?m)!+ \S[^\n]* !+(?:\x1b\[0m)?\r?$").search(around) is not None
+    extra = totals.get(b"skipped", 0) + (MIB if b"SUBFAIL" in before or b"subtests-" in head or b"subtests passed" in totals else 0)
+    return close.ran <= selected + extra and (stopped or close.ran + totals.get(b"errors", 0) >= selected)
+
+
+def _nested(view: _View, chunk: List[_Event]) -> bool:
+    """Whether a session that starts after these events is part of the output of their session (a test that runs pytest)."""
+    if not chunk or chunk[-1].kind != "close":
+        return bool(chunk)
+    if chunk[0].kind != "start":  # -q: what follows its last closing line, or the end of a session whose header is cut
+        quiet = max([i for i, event in enumerate(chunk) if event.kind == "close" and not event.ruled], default=-1)
+        chunk = chunk[quiet + 1 :]
+    ruled = [event for event in chunk if event.kind == "close" and event.ruled]
+    starts = sum(event.kind == "start" for event in chunk)
+    if not chunk or chunk[0].kind != "start":
+        return any(event.kind == "section" for event in chunk) and len(ruled) <= starts
+    return not (len(ruled) >= starts and _agree(view, chunk[0], ruled[-1]))
+
+
+def _pytest_progress(view: _View, start: int, end: int) -> Tuple[int, List[Tuple[bytes, bytes]]]:
+    """(offset of the first, [(file, letters)]) of the lines like `tests/a.py ..F.   [ 50%]`, of the last MiB before `end`."""
+    first, rows, path = -1, [], b""
+    at = start if end - start <= MIB else view.back(end - MIB)
+    for raw in view.source.read(at, end).split(b"\n"):
+        m = rx(rb"^(?:(\S.*?\.\w+) )?(-*[.FEsxXRuyrp,][.FEsxXRuyrp,-]*)(?: +\[[ \d%/]+\])?$").match(view.text(raw)) if len(raw) < 600 else None
+        if m:
+            path = m.group(1) or path
+            rows.append((path, m.group(2)))
+            first = at if first < 0 else first
+        at += len(raw) + 1
+    return first, rows
+
+
+def _quiet_sessions(view: _View, events: List[_Event], start: int, end: int, done: List[_Session]) -> None:
+    """Sessions without header (-q, or a log whose head is cut) among these events; appended to `done`."""
+    closes = [event for event in events if event.kind == "close" and not event.ruled]
+    if not closes and not any(event.kind == "start" for event in events):  # a log without its head
+        closes = [event for event in events if event.kind == "close"]
+    for close in closes:
+        inner = [event for event in events if start <= event.at < close.at]
+        first, rows = _pytest_progress(view, start, min([event.at for event in inner if event.kind == "section"] + [close.at]))
+        letters, totals = sum(len(letters) for _, letters in rows), close.totals or {}
+        whole = letters >= close.ran
+        more = letters - close.ran - totals.get(b"errors", 0) - totals.get(b"rerun", 0) > (MIB if b"subtests passed" in totals else 0)
+        if more or (not whole and close is not closes[-1]):
+            continue  # printed by a test
+        session = _Session(view, first if first >= 0 else inner[0].at if inner else close.at, close.end, close, inner, True)
+        while not whole and done and done[-1].end == start and done[-1].view is view:  # then these were run by its tests
+            start, session.start, session.events = done[-1].start, done[-1].start, done[-1].events + session.events
+            session.doubts = ["several sessions, one perhaps inside another"]
+            done.pop()
+            whole = sum(len(letters) for _, letters in _pytest_progress(view, start, session.body)[1]) >= close.ran
+        session.seen = 2 if whole else 1 if letters else 0
+        done.append(session)
+        start = close.end
+    rest = [event for event in events if event.at >= start and event.kind == "section"]
+    if rest and (not done or done[-1].end <= start):
+        first, _ = _pytest_progress(view, start, rest[0].at)
+        done.append(_Session(view, first if first >= 0 else rest[0].at, end, None, rest, True))
+
+
+def _headed_sessions(view: _View, events: List[_Event], end: int, done: List[_Session]) -> None:
+    """The session that starts at events[0], and what follows it before the next; appended to `done`."""
+    ruled = [event for event in events if event.kind == "close" and event.ruled]
+    starts = [i for i, event in enumerate(events) if event.kind == "start"]
+    if len(starts) > 1 and len(ruled) < len(starts) and not any(event.kind == "section" for event in events[: starts[1]]):
+        done.append(_Session(view, events[0].at, events[starts[1]].at, None, events[: starts[1]], False))  # it was killed
+        return _headed_sessions(view, events[starts[1] :], end, done)
+    close = next((event for i, event in reversed(list(enumerate(ruled, 1))) if i >= sum(events[k].at < event.at for k in starts)
+                  and _agree(view, events[0], event)), None)  # fmt: skip
+    stop = close.end if close else end
+    done.append(_Session(view, events[0].at, stop, close, [event for event in events if event.at < stop], False))
+    if close and close.at < events[-1].at:
+        _quiet_sessions(view, [event for event in events if event.at > close.at and (event.kind == "section" or not event.ruled)], stop, end, done)
+
+
+def _pytest_sessions(source: Source) -> List[_Session]:
+    sessions: List[_Session] = []
+    for events in _pytest_events(source).values():
+        if events[0].prefix and all(event.kind == "close" for event in events):
+            continue
+        view = _View(source, events[0].prefix, any(event.colour for event in events))
+        chunks: List[List[_Event]] = [[]]
+        for event in events:
+            if event.kind == "start" and not _nested(view, chunks[-1]):
+                chunks.append([])
+            chunks[-1].append(event)
+        ends = [chunk[0].at for chunk in chunks[1:]] + [source.size]
+        done: List[_Session] = []
+        if chunks[0]:
+            _quiet_sessions(view, chunks[0], 0, ends[0], done)
+        for chunk, end in zip(chunks[1:], ends[1:]):
+            _headed_sessions(view, chunk, end, done)
+        sessions += done
+    return [one for one in sessions if not any(other.view is not one.view and other.start <= one.start < other.end and (one.end <= other.end or not one.close)
+                                               for other in sessions)]  # fmt: skip
+
+
+# ── pytest: what a failure block says ───────────────────────────────────────────────────────────────────────────────────────────
+
+_PYTEST_FRAME = rb"^([^\s>].*?):(\d+)(?:: (?:in .+|[\w.]+)|:)?$"
+_NATIVE_FRAME = rb'^( *\|?) +File "(.+?)", line (\d+)'
+_PYTEST_FOREIGN = rb"(?:^|[/\\])(?:site-packages|dist-packages|lib/python\d[\d.]*)[/\\]|^<"
+_BARE = rb"(?!file |ImportError while |Traceback|\[gw|E |>)\S"  # how a failure begins that is only text (pytrace=False)
+_CHAINED = (b"During handling of the above exception", b"The above exception was the direct cause")
+_NAMED = rb"(?i)(?:error|exception|critical|fatal|traceback|panic)"
+
+
+class _Block:
+    """What the lines of one traceback say: the message with the indexes of its lines (-1: none), the location, the frames."""
+
+    __slots__ = ("lines", "message", "said", "until", "location", "frames", "marked")
+
+    def __init__(self, lines: List[bytes], hint: bytes = b"") -> None:
+        self.lines, self.message, self.said, self.until, self.location = lines, b"", -1, -1, b""
+        self.frames: List[Tuple[int, bytes, bytes]] = []
+        self.marked = False  # the message stands where only a message can stand
+        native: List[Tuple[int, bytes, bytes]] = []
+        runs: List[List[int]] = []  # of lines with the margin E
+        chained = 0
+        for i, line in enumerate(lines):
+            first = line[:1]
+            if first == b"E" and (line[1:4] == b"   " or len(line) == 1):
+                if runs and runs[-1][1] == i - 1:
+                    runs[-1][1] = i
+                else:
+                    runs.append([i, i])
+            elif first == b" ":
+                m = rx(_NATIVE_FRAME).match(line) if b'File "' in line else None
+                if m and len(m.group(1)) < 4:
+                    native.append((i, m.group(2), m.group(3)))
+            elif first not in (b"", b">"):
+                m = rx(_PYTEST_FRAME).match(line)
+                if m and (m.end(2) < m.end() or b"." in m.group(1)):
+                    self.frames.append((i, m.group(1), m.group(2)))
+                elif line.startswith(_CHAINED):
+                    chained = i
+        fit = [run for run in runs if hint and says(lines[run[0]][1:].strip(), hint)]
+        text = not hint and bool(rx(_BARE).match(lines[0] if lines else b"")) and not rx(_PYTEST_FRAME).match(lines[0])
+        bare = -1 if runs and (fit or not hint) and not text else self._bare()
+        if runs and not text and (bare < 0 or not says(lines[bare].strip(b" |"), hint)):
+            self.said, self.until = (fit or runs)[-1]
+            self.marked = True
+            self.message = lines[self.said][1:].strip()
+        elif self.frames and lines[self.frames[-1][0]].endswith(b": DocTestFailure"):
+            self.said = self.until = self.frames[-1][0]
+            self.message = b"DocTestFailure"
+        elif bare >= 0:
+            self.said = self.until = bare
+            self.message = lines[bare].strip(b" |")
+            doctest = self.frames and lines[self.frames[-1][0]].endswith(b": UnexpectedException")
+            self.frames = self.frames if doctest else [frame for frame in native if frame[0] < bare]
+        own = [frame for frame in self.frames if not rx(_PYTEST_FOREIGN).search(frame[1])]
+        for frame in ([frame for frame in own if frame[0] > chained] or own or self.frames)[-1:]:
+            self.location = frame[1] + b":" + frame[2]
+
+    def _bare(self) -> int:
+        """Index of the message where no margin marks it: native style, an exception group, a doctest, or nothing but text."""
+        lines, at, margin = self.lines, 0, b" "
+        for i, line in enumerate(lines):
+            if line.startswith(b"Traceback (most recent call last):") and (not at or lines[i - 2].startswith(_CHAINED)):
+                at = i + 1
+            elif line.startswith(b"  + Exception Group Traceback"):
+                at, margin = i + 1, b"  |  "
+                break
+        self.marked = at > 0
+        while at < len(lines) and (not lines[at] or lines[at].startswith((margin, b"[gw")) and (at or margin == b" ")):
+            at += 1
+        return at if at < len(lines) else -1
+
+    def context(self, stream: str, first: int) -> List[Quote]:
+        """Quotes that explain the message, in the stream's order; `first` is the number of the first line."""
+        rows: Dict[int, float] = {}
+        if self.said < 0:
+            return []
+        for i, path, _ in self.frames[-12:]:
+            if not rx(_PYTEST_FOREIGN).search(path):
+                rows[i] = 2.0
+        for i, line in enumerate(self.lines[: max(self.said, 0)]):
+            if line[:2] == b"E " and self.lines[i - 1][:1] != b"E":
+                rows[i] = 3.0
+        for i in range(self.said + 1, min(max(self.until, self.said + 8 * (self.lines[self.said][:1] != b"E")), self.said + 14, len(self.lines) - 1) + 1):
+            rows.setdefault(i, 4.0 if i < self.said + 4 else 3.0)
+        for i in range(self.said - 1, max(-1, self.said - 40), -1):
+            if self.lines[i].startswith(b">"):
+                rows[i] = 5.0
+                break
+        if self.message == b"DocTestFailure":
+            rows.update((i, 4.0) for i in range(max(0, self.said - 12), self.said))
+        return [Quote(stream, first + i, self.lines[i], rows[i]) for i in sorted(rows) if i != self.said and self.lines[i].strip()]
+
+
+def says(text: bytes, hint: bytes) -> bool:
+    """Whether a message is the one that the summary cuts to `hint`; some styles leave the name of the exception out, others do not."""
+    return text.startswith(hint) or any(text.startswith(name + hint) or (name + text).startswith(hint) for name in (b"AssertionError: ", b"Failed: "))
+
+
+# How messages begin: what tells ' - ' before one from ' - ' inside of brackets.
+_MESSAGE = rb"(?: - (?:[\w.]*(?:[A-Z]\w*|\.\.\.)(?:: |\.\.\.|$)|assert |ass?e?r?t?\.\.\.|worker |fixture |\[XPASS)|$)"
+
+
+class _Item:
+    """A failing test: the words of the summary line after FAILED, and what is known of it."""
+
+    __slots__ = ("kind", "rest", "sub", "at", "identity", "hint", "cut", "sure", "start", "end", "text")
+
+    def __init__(self, kind: str, rest: bytes, at: int = -1, sub: bytes = b"", identity: bytes = b"", text: bytes = b"") -> None:
+        self.kind, self.rest, self.at, self.sub, self.identity, self.text = kind, rest, at, sub, identity, text
+        self.hint, self.cut, self.sure = b"", False, bool(identity)
+        self.start = self.end = -1
+
+    def split(self, length: int) -> None:
+        """Take the first `length` bytes as node id, the rest as message."""
+        self.identity, hint = self.rest[:length], self.rest[length + 3 :]
+        self.cut = hint.endswith(b"...")
+        self.hint, self.sure = hint[:-3] if self.cut else hint, True
+
+    def fits(self, title: bytes) -> int:
+        """Length of the node id when this item can be the one with that header, else -1."""
+        error = rx(rb"^ERROR (?:collecting (.+)|at \w+ of (.+))$").match(title)
+        if (self.kind == "error") != bool(error):
+            return -1
+        if error and error.group(1):
+            name = error.group(1)
+            return len(name) if self.rest.startswith(name) and self.rest[len(name) :][:3] in (b"", b" - ") else -1
+        title = error.group(2) if error else title
+        if self.sub and title.endswith(b" " + self.sub):
+            title = title[: -len(self.sub) - 1]
+        plain = rx(rb"^(.*?) (\[.*\](?: \(.*\))?|\(.*\))$").match(title)
+        at = self.rest.find(b"::") + 2
+        for name in [node_name(title), title] + ([node_name(plain.group(1))] if plain else []):
+            end = at + len(name)
+            if at > 2 and self.rest.startswith(name, at) and self.rest[end : end + 3] in (b"", b" - "):
+                self.sub = plain.group(2) if plain and name not in (node_name(title), title) else self.sub
+                return end
+        end = self.rest.find(b" - worker '") if self.rest.startswith(title + b"::") else -1
+        return end
+
+    def guess(self, known: Set[bytes]) -> bool:
+        """Split without a header: by the ids of the progress lines, else by brackets. False when several splits are possible."""
+        ends = [m.start() for m in rx(rb" - |$").finditer(self.rest)]
+        for end in ends:
+            if self.rest[:end] in known:
+                self.split(end)
+                return True
+        head = rx(rb"^.*?\.\w+(?:::[^\[]*?(?= - |\[|$))?").match(self.rest)
+        opened = head is not None and self.rest[head.end() : head.end() + 1] == b"["
+        fit = [end for end in ends if self.rest[end - 1 : end] == b"]"] if opened else [end for end in ends if head and end >= head.end()]
+        like = [end for end in fit if rx(_MESSAGE).match(self.rest, end)] if opened else fit[:1]
+        self.split((like or fit or ends)[0])
+        return len(like or fit) == 1
+
+
+def node_name(title: bytes) -> bytes:
+    """The part of a node id after the file, from the name pytest heads a failure with: 'TestA.test_b[x.y]' → 'TestA::test_b[x.y]'."""
+    if title.startswith(b"[doctest] "):
+        return title[10:]
+    name, bracket, parameters = title.partition(b"[")
+    return name.replace(b".", b"::") + bracket + parameters
+
+
+# ── pytest: the census ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+_PYTEST_FAILED = rb"^(FAILED|ERROR) (.+)$"
+_SUBTESTS = (rb"^SUBFAIL(?:ED)?()(\[.*?\])? ?(\(.*?\))? (\S+::.*)$", rb"^()(\[.*?\])? ?(\(.*?\))? ?SUBFAIL (\S+::.*)$")
+
+
+def _summary_items(session: _Session, ruler: _Event) -> List[_Item]:
+    """The failing tests that one short test summary lists, and lines of messages that look like them."""
+    items = []
+    for at, text in session.view.starts((b"FAILED", b"ERROR", b"SUBFAIL", b"[", b"("), ruler.end, session.close.at if session.close else session.end):
+        m = rx(_PYTEST_FAILED).match(text)
+        if m:
+            items.append(_Item("failed" if m.group(1) == b"FAILED" else "error", m.group(2), at))
+        elif b"SUBFAIL" in text:
+            m = rx(_SUBTESTS[0]).match(text) or rx(_SUBTESTS[1]).match(text)
+            if m:
+                items.append(_Item("failed", m.group(4), at, b" ".join(filter(None, m.group(2, 3)))))
+    return items
+
+
+def _verbose_ids(session: _Session) -> List[_Item]:
+    """Failing tests by the progress lines of -v, in order, subtests too."""
+    items = []
+    for base, data in session.view.source.line_windows(session.start, session.body):
+        starts = {data.rfind(b"\n", 0, at) + 1 for word in (b"FAILED", b" ERROR", b"SUBFAIL") for at in find_each(data, word)}
+        for at in sorted(starts):
+            text = session.view.text(data[at : (data.find(b"\n", at) + 1 or len(data) + 1) - 1])
+            m = (rx(rb"^()(\S.*?) (FAILED|ERROR|SUBFAIL(?:ED)?)(\[.*?\])? ?(\(.*?\))? *(?:\[ *\d+(?:%|/\d+)\])?$").match(text)
+                 or rx(rb"^(\[gw\d+\]) (?:\[ *\d+%\] )?(?=(?:FAILED|ERROR) (.+)$)(FAILED|ERROR)()()").match(text))  # fmt: skip
+            name = rx(rb" <- [^\[\]]+$").sub(b"", m.group(2)) if m else b""
+            if m and rx(rb"\.\w+(?:::|$)").search(name) and not rx(rb"^[^\[]* (?:PASSED|FAILED|SKIPPED|XFAIL|XPASS)\b").match(name):
+                sub = rx(rb"^(.*?) ((?:\[.*\])? ?(?:\(.*\))?)$").match(name) if m.group(3) == b"SUBFAIL" else None
+                name, described = (sub.group(1), sub.group(2)) if sub else (name, b" ".join(filter(None, m.group(4, 5))))
+                items.append(_Item("error" if m.group(3) == b"ERROR" else "failed", name, base + at, described, name))
+    return items
+
+
+def _headers(session: _Session) -> List[Tuple[int, bytes]]:
+    """(offset, title) of the `____ title ____` and `==== title ====` rulers, as wide as the session's own; `=` titles keep their `=`."""
+    widths = {len(event.text.decode("utf-8", "replace")) for event in session.events if event.kind == "section"}
+    heads = []
+    for at, text in session.view.starts((b"_", b"="), session.body, session.close.at if session.close else session.end):
+        m = rx(rb"^(?:_+ (.*[^_ ].*) _+|=+ (\S.*) =+)$").match(text)
+        if m and (text.startswith((b"_ ", b"= ")) or len(text.decode("utf-8", "replace")) in widths):
+            heads.append((at, m.group(1) or b"= " + m.group(2)))
+    return heads
+
+
+def _align(session: _Session, items: List[_Item], heads: List[Tuple[int, bytes]]) -> int:
+    """Give each item, in order, the block of the header that names it; returns how many found one."""
+    blocks = [(at, title) for at, title in heads if not title.startswith(b"= ") and title.startswith(b"ERROR ") == (items[0].kind == "error")]
+    places: Dict[bytes, List[int]] = {}
+    for k, (_, title) in enumerate(blocks):
+        places.setdefault(title, []).append(k)
+    exact, at = len(blocks) == len(items), 0
+    found: List[_Item] = []
+    for i, item in enumerate(items):
+        reach = 1 if exact else 1000 if 2 * len(found) >= i else 20
+        first = next((k for k in range(at, min(len(blocks), at + reach)) if item.fits(blocks[k][1]) >= 0), -1)
+        same = [k for k in places[blocks[first][1]] if k >= first] if first >= 0 else []
+        item.start = -1
+        for k in same:
+            item.split(item.fits(blocks[k][1]))
+            if exact or len(same) == 1 or _explains(session, item, blocks[k][0], blocks[k + 1][0] if k + 1 < len(blocks) else session.end):
+                item.start, at = blocks[k][0], k + 1
+                found.append(item)
+                break
+        at += exact and first < 0
+    for item, after in zip(found, found[1:] + [None]):  # type: ignore[list-item]
+        ends = [place for place, title in heads if place > item.start and title.startswith(b"= ")] if after is None else [after.start]
+        item.end = ends[0] if ends else session.close.at if session.close else session.end
+    return len(found)
+
+
+def _explains(session: _Session, item: _Item, start: int, end: int) -> bool:
+    """Whether a block is about this item: its message as the summary cuts it, a frame in its file."""
+    block = _read_block(session, item, start, min(end, start + _PART))[1]
+    path = item.identity.partition(b"::")[0]
+    files = {frame[1] for frame in block.frames}
+    return (not item.hint or says(block.message, item.hint)) and (not files or path in files or any(name.endswith(b"/" + path) for name in files))
+
+
+def _read_block(session: _Session, item: _Item, start: int, end: int, part: int = _PART) -> Tuple[int, _Block, int]:
+    """(offset of its first line, block, where captured output begins) of as much of a traceback's end as holds its message."""
+    view = session.view
+    start += len(view.source.read(start, min(end, start + 4 * KIB)).partition(b"\n")[0]) + 1
+    captured = next((at for at, text in view.starts((b"-",), start, end) if rx(rb"^-+ \S.* -+$").match(text)), end)
+    while True:
+        first = view.back(captured - part) if captured - start > part else start
+        block = _Block(view.lines(first, captured), item.hint)
+        if first == start or (block.marked and block.said > 0) or part > MIB:
+            return first, block, captured
+        part *= 16
+
+
+def _unaided(session: _Session, kind: str, want: int, heads: List[Tuple[int, bytes]]) -> List[_Item]:
+    """Items when no summary lists them: by -v lines, else by the headers and the progress letters; only what is certain when counts differ."""
+    items = [item for item in _verbose_ids(session) if item.kind == kind]
+    if items and (len(items) == want or want < 0):
+        return items
+    _, rows = _pytest_progress(session.view, session.start, session.body)
+    letter = b"F" if kind == "failed" else b"E"
+    paths = [path for path, letters in rows if path for _ in range(letters.count(letter))]
+    want = len(paths) if want < 0 else want
+    sections = [event.at for event in session.events if event.title == (b"FAILURES" if kind == "failed" else b"ERRORS")]
+    titles = [(at, title) for at, title in heads if sections and at > sections[0] and not title.startswith(b"= ")
+              and title.startswith(b"ERROR ") == (kind == "error")]  # fmt: skip
+    tests = [not title.startswith(b"ERROR collecting ") for _, title in titles]
+    if len(titles) == want and sum(tests) == len(paths) and session.close:
+        order = iter(paths)
+        return [_from_head(kind, at, title, next(order) if test else b"") for (at, title), test in zip(titles, tests)]
+    if (len(titles) == want and session.close) or not paths:
+        items = [_from_head(kind, at, title, b"") for at, title in titles]
+        return items if len(items) == want and session.close else _certain(session, items)
+    items, k = [], 0  # among text of tests, those that tell about the next file with such a letter
+    for (at, title), (end, _), test in zip(titles, titles[1:] + [(session.end, b"")], tests):
+        item = _from_head(kind, at, title, b"")
+        files = {frame[1] for frame in _read_block(session, item, at, min(end, at + _PART))[1].frames}
+        place = next((i for i in range(k, min(len(paths), k + 50)) if paths[i] in files or b"./" + paths[i] in files), -1)
+        if place >= 0 or not test:
+            items.append(_from_head(kind, at, title, paths[place] if test else b""))
+            k = place + 1 if test else k
+    return items
+
+
+def _certain(session: _Session, items: List[_Item]) -> List[_Item]:
+    """Of headers that may be text of a test, those before the first captured output."""
+    captured = next((at for at, text in session.view.starts((b"-",), items[0].at, session.end) if b" Captured " in text), session.end) if items else 0
+    return [item for item in items if item.at < captured]
+
+
+def _from_head(kind: str, at: int, title: bytes, path: bytes) -> _Item:
+    m = rx(rb"^ERROR (?:collecting (.+)|at \w+ of (.+))$").match(title)
+    name = m.group(2) if m and m.group(2) else title
+    known = rx(rb"^[\w.]+(?:\[.*\])?$").match(name) or name.startswith(b"[doctest] ")
+    identity = m.group(1) if m and m.group(1) else path + b"::" + node_name(name) if path and known else name
+    item = _Item(kind, identity, at, b"", identity)
+    item.start = at
+    return item
+
+
+def _pytest_census(session: _Session, kind: str, want: int, heads: List[Tuple[int, bytes]]) -> List[_Item]:
+    """Every failing test of one kind, aligned with its block."""
+    if want < 0:
+        letters = b"".join(letters for _, letters in _pytest_progress(session.view, session.start, session.body)[1])
+        want = letters.count(b"F" if kind == "failed" else b"E") or -1
+    rulers = [event for event in reversed(session.events) if event.title.endswith(b"test summary info")]
+    items: List[_Item] = []
+    for ruler in rulers if want > 0 else ():
+        items = [item for item in _summary_items(session, ruler) if item.kind == kind]
+        if len(items) == want:
+            break
+    sections = [event.at for event in session.events if event.title == (b"FAILURES" if kind == "failed" else b"ERRORS")]
+    inside = [head for head in heads if sections and head[0] > sections[0]]
+    if not session.close and items and not (_align(session, items, inside) == len(items) == want and items[0].start == inside[0][0]):
+        items = []  # perhaps text of a test
+    if len(items) < want or want < 0:
+        items = _unaided(session, kind, want, heads) or items
+    if len(items) > want >= 0:  # lines of messages look like them
+        known = {item.identity for item in _verbose_ids(session)}
+        paths = {path for path, _ in _pytest_progress(session.view, session.start, session.body)[1]}
+        items = [item for item in items if item.guess(known) and item.identity in known or not known and item.identity.partition(b"::")[0] in paths]
+    if items and sections:
+        if not _align(session, items, inside):
+            _pair(session, items, inside, sections[0])
+    return items
+
+
+def _pair(session: _Session, items: List[_Item], heads: List[Tuple[int, bytes]], start: int) -> None:
+    """Blocks by position, where headers do not name the tests: as many headers as items, or the one-line tracebacks of --tb=line."""
+    stop = next((at for at, title in heads if title.startswith(b"= ")), session.close.at if session.close else session.end)
+    blocks = [at for at, title in heads if at < stop]
+    if len(blocks) == len(items):
+        for item, at, end in zip(items, blocks, blocks[1:] + [stop]):
+            item.start, item.end = at, end
+    elif not blocks and stop - start < 8 * MIB:
+        stop = max([event.at for event in session.events if event.title.endswith(b"test summary info")], default=stop)
+        rows, at = [], start
+        for raw in session.view.source.read(start, stop).split(b"\n"):
+            text = session.view.text(raw)
+            m = rx(rb"^(?!E  )\S.*?:\d+: (.*)$").match(text)
+            rows += [(at, text, m.group(1) if m else b"")] if text else []
+            at += len(raw) + 1
+        rows = rows[1:] if len(rows) - 1 == len(items) else [row for row in rows if row[2]]
+        at, exact = 0, len(rows) == len(items)
+        for item in items:
+            cut = -3 if item.rest.endswith(b"...") else len(item.rest)
+            ends = [m.start() for m in rx(rb" - ").finditer(item.rest)]
+            for k in range(at, min(len(rows), at + (1 if exact else 200))):
+                end = next((end for end in ends if rows[k][2].startswith(item.rest[end + 3 : cut])), -1)
+                if end >= 0 or exact or (not ends or item.rest.endswith(b"]")) and len(rows) <= len(items):
+                    item.split(end if end >= 0 else len(item.rest))
+                    item.sure = end >= 0 or not ends
+                    item.at, item.text, at = rows[k][0], rows[k][1], k + 1
+                    break
+
+
+def _pytest_fact(session: _Session, item: _Item, order: int) -> Fact:
+    view, stream = session.view, session.view.source.name
+    identity = item.identity + (b" " + item.sub if item.sub else b"")
+    rich = order < _RICH
+    if item.start < 0 or order >= _TOLD:
+        number = view.number(item.at)
+        line = rx(rb"^(.*?:\d+): (.*)$").match(item.text)
+        if line:  # --tb=line
+            location, message = line.groups()
+            return Fact(item.kind, identity, location, message, stream, number, number, number)
+        return Fact(item.kind, identity, b"", item.hint + b"..." * item.cut, stream, number, number, 0 if item.cut or not item.hint else number)
+    begin = view.number(item.start)
+    start, block, captured = _read_block(session, item, item.start, item.end, _PART if rich else _PART_OF_FLOOD)
+    first = view.number(start)
+    context = block.context(stream, first) if rich else []
+    if rich and captured < item.end:
+        for i, raw in enumerate(view.source.read(captured, min(item.end, captured + 16 * KIB)).split(b"\n")[1:-1], view.number(captured) + 1):
+            if rx(_NAMED).search(raw) and len(context) < 40:
+                context.append(Quote(stream, i, view.text(raw), 1.0))
+    quoted = first + block.said if block.said >= 0 else 0
+    return Fact(item.kind, identity, block.location, block.message, stream, begin, max(begin, view.number(item.end) - 1), quoted, 1.0, context)
+
+
+# ── pytest: the evidence ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _session_quote(view: _View, at: int, text: bytes, value: float) -> Quote:
+    return Quote(view.source.name, view.source.line_at(at), text, value)
+
+
+def _pytest_evidence(session: _Session) -> Evidence:
+    evidence, view, close = Evidence("pytest/v1"), session.view, session.close
+    doubts = list(session.doubts)
+    totals = close.totals or {} if close else {}
+    evidence.totals = {word.decode(): count for word, count in totals.items()}
+    evidence.span = [(view.source.name, view.source.line_at(session.start), view.source.line_at(max(session.start, session.end - 1)))]
+    heads = _headers(session) if session.body < session.end else []
+    duplicates, ambiguous, named, told = 0, False, 0, 0
+    facts: Dict[Tuple[str, bytes], Fact] = {}
+    known: Set[bytes] = set()
+    for kind, word in _FAILING.items():
+        items = _pytest_census(session, kind, totals.get(word, 0) if close else -1, heads)
+        if any(not item.sure for item in items):
+            known = known or {item.identity for item in _verbose_ids(session)}
+        for item in items:
+            if not item.sure and not item.guess(known):
+                ambiguous = True
+            told = max(told, item.end)
+            fact = _pytest_fact(session, item, named)
+            named += 1
+            other = facts.setdefault((kind, fact.identity), fact)
+            if other is not fact:
+                duplicates += 1
+                other.context += [Quote(fact.stream, fact.quoted, fact.message, 3.0)] if fact.quoted else []
+    evidence.facts = list(facts.values())
+    failing = sum(totals.get(word, 0) for word in _FAILING.values())
+    if close:
+        evidence.claimed = failing - duplicates
+        evidence.summary = _session_quote(view, close.at, close.text, 10.0)
+        evidence.outcome = "failed" if failing else "passed" if close.ran else ""
+        if named != failing:
+            doubts.append("%d of %d failures are not in the output" % (failing - named, failing) if named < failing else "more failures than counted")
+    else:
+        doubts.append("no closing line that fits")
+    if ambiguous:
+        doubts.append("a test id cannot be told from its message")
+    _session_notes(session, evidence, told)
+    evidence.unsure = "; ".join(doubts)
+    return evidence
+
+
+_NOTED = rb"^(?:FAIL Required test coverage|ERROR: Coverage failure|INTERNALERROR> (?=[\w.]+(?:Error|Exception|Exit)\b)|no tests )"
+
+
+def _session_notes(session: _Session, evidence: Evidence, told: int) -> None:
+    """What must be said about the run as a whole, and the lines of its other sections worth their price, from offset `told` on."""
+    view, close = session.view, session.close
+    stop = close.at if close else session.end
+    start = max(told, session.start, view.back(stop - 64 * KIB))
+    after = view.back(min(view.source.size, session.end + 400))
+    title, kept = b"", 0
+    seen: Dict[bytes, Quote] = {}
+    at = start
+    for raw in view.source.read(start, max(stop, after)).split(b"\n"):
+        text = view.text(raw)
+        ruler = rx(rb"^([=!-])\1* (\S.*) \1+$").match(text)
+        interrupted = title == b"!" and rx(rb"^\S.*:\d+: ").match(text)
+        title = title if title != b"!" else b""
+        if rx(rb'^INTERNALERROR> +File "').match(text) and not rx(_PYTEST_FOREIGN).search(text.split(b'"')[1]):
+            evidence.quotes = [_session_quote(view, at, text, 5.0)]
+        elif rx(_NOTED).match(text) or interrupted or (ruler and ruler.group(1) == b"!" and at > session.body):
+            evidence.notes.append(_session_quote(view, at, text, 8.0))
+            if b"Coverage" in text or b"coverage" in text or b"INTERNALERROR" in text:
+                evidence.outcome = "failed"
+            elif evidence.outcome == "passed":
+                evidence.outcome = ""
+            title = b"!" if ruler else title
+        elif ruler:
+            title, kept = ruler.group(2), 0
+        elif title.startswith(b"warnings summary") and rx(rb"^  .*Warning: ").match(text):
+            if text in seen:
+                continue
+            seen[text] = _session_quote(view, at, text, 0.8)
+        elif b"coverage" in title and rx(rb"^(?:TOTAL\b.*|\S+ +\d+ +\d+ .*?\d)%").match(text) and b"100%" not in text:
+            evidence.quotes.append(_session_quote(view, at, text, 1.0 if text.startswith(b"TOTAL") else 0.4))
+        elif title.startswith(b"slowest ") and rx(rb"^\d+\.\d+s ").match(text) and kept < 3:
+            evidence.quotes.append(_session_quote(view, at, text, 0.2))
+            kept += 1
+        at += len(raw) + 1
+    evidence.quotes += list(seen.values())[:8]
+    if close and not close.ran and b"collected" not in (close.totals or {}) and not evidence.facts and evidence.summary:
+        evidence.notes.append(evidence.summary)
+
+
+# Ways a run of pytest ends without its closing line, and what follows the name of the running test then.
+_FATAL = (b"Fatal Python error: ", b"+ Timeout +")
+
+
+def _session_crash(sources: List[Source], session: _Session, evidence: Evidence) -> None:
+    """Why a session has no closing line: a fatal error or a thread timeout, in any stream; else the test it was at."""
+    lines = session.view.lines(session.view.back(max(session.start, session.end - 64 * KIB)), session.end)
+    running = b""
+    for line in lines:
+        m = rx(rb"^(\S.*?\.\w+::.*?)(?: (?:Fatal Python error: .*|\++ Timeout \++))?$").match(line)
+        if m and not rx(rb" (?:PASSED|FAILED|ERROR|SKIPPED|XFAIL|XPASS|RERUN)\b").search(line):
+            running = m.group(1)
+    for source in sources:
+        hits = source.find_all(_FATAL, 100)
+        if hits[0] or hits[1]:
+            at = max(hits[0][-1:] or [-1], hits[1][:1] or [-1])[0]
+            view = _View(source)
+            start = view.back(at)
+            message = b"Timeout" if source.read(at, at + 9) == b"+ Timeout" else view.text(source.read(at, at + 200).partition(b"\n")[0])
+            rows = view.lines(start, min(source.size, start + _PART))
+            current = next((i for i, row in enumerate(rows) if row.startswith(b"Current thread")), 0)
+            frames = [m.group(2) + b":" + m.group(3) for m in map(rx(_NATIVE_FRAME).match, rows[current:]) if m and not rx(_PYTEST_FOREIGN).search(m.group(2))]
+            location = frames[-1 if message == b"Timeout" else 0] if frames else b""
+            number = source.line_at(at)
+            evidence.notes.append(Quote(source.name, number, rows[0], 9.0))
+            if running:
+                evidence.facts.append(Fact("error", running, location, message, source.name, number, number + len(rows) - 1, number))
+            return
+    if running and lines:
+        evidence.notes.append(_session_quote(session.view, session.view.back(session.end - 1), lines[-1], 9.0))
+
+
+_USAGE = (b"ERROR: ", b"ImportError while loading conftest '", b"INTERNALERROR> ", b"pytest: error: ", b"__main__.py: error: ", b"python -m pytest: error: ")
+
+
+def _pytest_usage(sources: List[Source], evidence: Evidence, alone: bool) -> bool:
+    """Errors before or beside any session: usage, conftest files that cannot be imported, INTERNALERROR. True if there were any."""
+    for source in sources:
+        view = _View(source, colour=True)
+        rows = list(view.starts(_USAGE, 0, min(source.size, 64 * KIB)))
+        usage = any(b": error: " in text or b"loading conftest" in text or b"INTERNALERROR" in text for _, text in rows)
+        for at, text in rows[:3] if usage or not alone else ():
+            evidence.notes.append(_session_quote(view, at, text, 9.0))
+            if text.startswith(b"ImportError while loading conftest '"):
+                first = source.line_at(at)
+                block = _Block(view.lines(at, min(source.size, at + _PART)))
+                evidence.facts.append(Fact("error", text.split(b"'")[1], block.location, block.message, source.name, first, first + len(block.lines) - 1,
+                                           first + block.said, 1.0, block.context(source.name, first)))  # fmt: skip
+        if evidence.notes:
+            evidence.outcome = "failed"
+            return True
+    return False
+
+
+def parse_pytest(sources: List[Source], status: Optional[int]) -> List[Evidence]:
+    """One Evidence for each session of pytest in any of the streams, in their order; none when there is none.
+
+    Kinds of facts: failed (strict xpass, subtests, crashed workers too) and error (collection, setup, teardown, what ended the run).
+    A subtest's identity is the node id, a space, and its description. Formats: pytest 6 to 9, _pytest/terminal.py.
+    """
+    found = [(session, _pytest_evidence(session)) for source in sources for session in _pytest_sessions(source)]
+    found = [(session, evidence) for session, evidence in found if session.close or evidence.facts or not session.quiet]
+    for session, evidence in found:
+        if not session.close and session.body == session.end:
+            _session_crash(sources, session, evidence)
+        elif not evidence.outcome and status not in (0, 5):
+            _pytest_usage(sources, evidence, False)
+    best = max([session.seen for session, _ in found], default=0)
+    streams = {session.view.source.name for session, _ in found}
+    found = [(session, evidence) for session, evidence in found if session.seen or not best]
+    found = [(session, evidence) for session, evidence in found if session.seen > 1 or session.view.source.name != "stderr" or len(streams) == 1]
+    if not found:
+        evidence = Evidence("pytest/v1")
+        return [evidence] if status != 0 and _pytest_usage(sources, evidence, True) else []
+    everything = [evidence for _, evidence in found]
+    failed = any(evidence.outcome == "failed" or evidence.notes or evidence.unsure for evidence in everything)
+    for evidence in everything:
+        said = evidence.outcome == "failed"
+        if status is not None and ((said and status == 0) or (status != 0 and not failed)):
+            evidence.unsure = "; ".join(filter(None, [evidence.unsure, "exit status %d" % status]))
+    return everything
+
+
+# ── unittest ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+_VERDICT = rb"^(OK|FAILED|NO TESTS RAN)(?: \((.*)\))?$"
+_RESULT = rb"(?:^|.* \.\.\. )(ok|FAIL|ERROR|skipped .*|expected failure|unexpected success)$"
+_RESULT_LETTERS = {b"o": b".", b"F": b"F", b"E": b"E", b"s": b"s", b"e": b"x", b"u": b"u"}
+
+
+class _Run:
+    """One run of unittest: where it lies, its counts, the offsets and titles of its blocks; `seen` outcomes stand in its progress."""
+
+    __slots__ = ("start", "end", "close", "ran", "seen", "verdict", "totals", "blocks", "doubt")
+
+    def __init__(self, start: int, blocks: List[Tuple[int, bytes]]) -> None:
+        self.start = self.end = self.close = start
+        self.ran, self.seen, self.verdict, self.doubt = -1, 0, b"", ""
+        self.totals: Dict[str, int] = {}
+        self.blocks = blocks
+
+    @property
+    def failing(self) -> int:
+        """Failures by the closing line."""
+        return sum(self.totals.get(word, 0) for word in ("failures", "errors", "unexpected successes"))
+
+
+def _unittest_runs(view: _View) -> List[_Run]:
+    """The runs of one stream. A closing that counts more tests than were seen, or other blocks than there are, is text of a test."""
+    runs: List[_Run] = []
+    run, source = _Run(0, []), view.source
+    for at, text in view.starts((b"Ran ", b"ERROR: ", b"FAIL: ", b"UNEXPECTED SUCCESS: "), 0, source.size):
+        if not text.startswith(b"Ran "):
+            before = view.lines(view.back(max(0, at - 1)), at)[-1:]
+            if before and (before[0] == b"=" * 70 or before[0].startswith(b"UNEXPECTED SUCCESS: ")):
+                run.blocks.append((at, text))
+            continue
+        m = rx(rb"^Ran (\d+) tests? in [\d.]+s$").match(text)
+        rows = view.lines(at, min(source.size, at + KIB))[:4]
+        verdict = next((found for found in map(rx(_VERDICT).match, rows) if found), None)
+        if not m or not verdict:
+            continue
+        run.ran, run.verdict, run.close = int(m.group(1)), verdict.group(1), at
+        run.totals = {word.decode(): int(count) for word, count in rx(rb"([a-z][a-z ]+)=(\d+)").findall(verdict.group(2) or b"")}
+        run.end = at + sum(len(raw) + 1 for raw in source.read(at, at + KIB).split(b"\n")[: rows.index(verdict.string) + 1])
+        seen = _outcomes(view, run.start, at)
+        bad, subtests = sum(seen.count(letter) for letter in b"FEu"), sum(b") [" in title or b") (" in title for _, title in run.blocks)
+        run.seen = len(seen)
+        runs.append(run)
+        if len(seen) + subtests < run.ran or not bad <= run.failing <= bad + subtests or run.failing != len(run.blocks):  # until a later one fits
+            run.doubt = "%d failures counted, %d blocks" % (run.failing, len(run.blocks))
+            run = _Run(run.start, run.blocks[: max(0, len(run.blocks) - run.failing)])
+        else:
+            run = _Run(run.end, [])
+    cut = run if not runs or runs[-1].start != run.start else _Run(runs[-1].end, [])
+    for base, data in source.line_windows(cut.start) if not cut.blocks else ():
+        for at in find_each(data, b" ... "):
+            m = rx(rb"(?m)^ *(\w+ \([\w.]+\).*?) \.\.\. (FAIL|ERROR)\r?$").match(data, data.rfind(b"\n", 0, at) + 1)
+            if m:
+                cut.blocks.append((base + m.start(), m.group(2) + b": " + m.group(1)))
+    if cut.blocks:
+        cut.end, cut.doubt, cut.seen = source.size, "no closing line", 1
+        runs.append(cut)
+    return [one for i, one in enumerate(runs) if not any(later.start == one.start for later in runs[i + 1 :])]
+
+
+def _outcomes(view: _View, start: int, end: int) -> bytes:
+    """The letters of the progress lines; the results of -v as such letters."""
+    letters = []
+    for raw in view.source.read(max(start, end - 4 * MIB), end).split(b"\n"):
+        text = view.text(raw)
+        m = rx(_RESULT).match(text)
+        letters.append(_RESULT_LETTERS[m.group(1)[:1]] if m else text if rx(rb"^[.FEsxu]+$").match(text) else b"")
+    return b"".join(letters)
+
+
+def _unittest_fact(view: _View, kind: str, title: bytes, at: int, end: int) -> Fact:
+    first, stream = view.number(at), view.source.name
+    rows = view.lines(at, min(end, at + _PART))
+    dash = next((i for i, row in enumerate(rows) if row == b"-" * 70), 0)
+    stop = next((i for i, row in enumerate(rows) if i > dash and row in (b"Stdout:", b"Stderr:") and not rows[i - 1]), len(rows))
+    while stop and (not rows[stop - 1] or rows[stop - 1] == b"=" * 70):
+        stop -= 1
+    if not dash:
+        return Fact(kind, title, b"", b"", stream, first, first)
+    block = _Block([b""] * (dash + 1) + rows[dash + 1 : stop])
+    return Fact(kind, title, block.location, block.message, stream, first, first + stop - 1, first + block.said if block.said >= 0 else 0, 1.0,
+                block.context(stream, first))  # fmt: skip
+
+
+def parse_unittest(sources: List[Source], status: Optional[int]) -> List[Evidence]:
+    """One Evidence for each run of unittest's own runner, in their order; none when there is none. Kinds: failed, error.
+
+    An unexpected success is a failed fact. Formats: unittest/runner.py of Python 3.8 to 3.13.
+    """
+    runs = [(source, run) for source in sources for run in _unittest_runs(_View(source))]
+    sure = any(not run.doubt for _, run in runs)
+    return [_unittest_evidence(source, run, status) for source, run in runs if run.seen or not sure or not run.doubt]
+
+
+def _unittest_evidence(source: Source, run: _Run, status: Optional[int]) -> Evidence:
+    evidence, view = Evidence("unittest/v1"), _View(source)
+    evidence.totals = dict({"run": run.ran} if run.ran >= 0 else {}, **run.totals)
+    ends = [at for at, _ in run.blocks[1:]] + [view.back(run.close - 1) if run.ran >= 0 else run.end]
+    facts: Dict[Tuple[str, bytes], Fact] = {}
+    for (at, text), end in zip(run.blocks, ends):
+        word, _, title = text.partition(b": ")
+        kind = "error" if word == b"ERROR" else "failed"
+        facts.setdefault((kind, title), _unittest_fact(view, kind, title, at, end))
+    evidence.facts = list(facts.values())
+    if run.ran >= 0:
+        evidence.claimed = run.failing - (len(run.blocks) - len(facts))
+        evidence.summary = _session_quote(view, run.end - 1, view.text(source.line(source.line_at(run.end - 1))), 10.0)
+        evidence.outcome = {b"OK": "passed", b"FAILED": "failed"}.get(run.verdict, "")
+    disagree = status is not None and evidence.outcome and (status == 0) == (evidence.outcome == "failed")
+    evidence.unsure = "; ".join(filter(None, [run.doubt, "exit status %d" % status if disagree else ""]))
+    evidence.span = [(source.name, source.line_at(run.start), source.line_at(max(run.start, run.end - 1)))]
+    return evidence
+
+
+# ── diagnostics: compilers, builds, linters, type checkers, formatters. One engine; what is particular to a tool is a row of a table. ──
+
+_READ = 8 * MIB  # what is read line by line
+_CELLS = 64 * KIB  # of a larger output, cells that hold one of the anchors are read, the rarest anchors first
+_ANCHORS = (b"error: ", b": error", b" error ", b"ERROR", b"arning", b"*** ", b"FAILED: ", b".py:", b".go:", b"undefined ref", b"--> ")
+_EXPLAINED = 60  # facts of one tool that get context
+_SECTION = 60  # lines of a section
+
+# level of a diagnostic: (kind of fact, value)
+_LEVELS: Dict[str, Tuple[str, float]] = {
+    "fatal": ("error", 10.0), "error": ("error", 9.0), "warning": ("warning", 5.0), "style": ("style", 3.0),
+    "unformatted": ("unformatted", 5.0), "step": ("step", 8.0), "package": ("package", 9.0),
+}  # fmt: skip
+_WORDS: Dict[bytes, str] = {
+    b"fatal": "fatal", b"fatal error": "fatal", b"critical": "fatal", b"blocker": "fatal", b"internal compiler error": "fatal",
+    b"error": "error", b"err": "error", b"failure": "error", b"warning": "warning", b"warn": "warning", b"deprecation warning": "warning",
+    b"info": "style", b"information": "style", b"style": "style", b"hint": "style", b"notice": "style", b"convention": "style", b"refactor": "style",
+    b"note": "ignore", b"remark": "ignore", b"help": "ignore",
+}  # fmt: skip
+
+
+class Row:
+    """A format of diagnostics, as data; every expression is one of bytes.
+
+    `match` are literals of which one occurs wherever the format does. `identities` are expressions for what stands from the start of a line on, with
+    groups: path, line, col, severity, code, message; or identity and location where a fact is named otherwise, and step where it names a part of a build
+    that failed. `locations` find lines that give the file (and maybe the line) for those below. `severity` says which level a word, a code or the
+    letters of a code has, and b"" which it is without any: fatal, error, warning, style, unformatted, package, ignore; a value may follow. `summary` finds the tool's
+    own counts: the groups are their names, and those in `claims` count facts (one with "-" is taken off). `success` finds what it says when all is well.
+    `sign` must occur somewhere when `identities` alone do not tell this tool from others. `more` fits further lines of a diagnostic, `notes`
+    lines about the run as a whole. `bounded` expressions see one line at a time.
+    """
+
+    __slots__ = ("name", "match", "identities", "locations", "severity", "summary", "success", "sign", "more", "notes", "claims", "bounded")
+
+    def __init__(self, name: str, match: Sequence[bytes], identities: Sequence[bytes], locations: Sequence[bytes] = (), severity: Optional[Dict[bytes, str]] = None,
+                 summary: Sequence[bytes] = (), success: bytes = b"", sign: bytes = b"", more: bytes = rb"[ \t]", notes: bytes = b"",
+                 claims: Sequence[str] = ("errors", "warnings"), bounded: bool = False) -> None:  # fmt: skip
+        self.name, self.match, self.identities, self.locations = name, match, identities, locations
+        self.severity, self.summary, self.success, self.sign = severity or {}, summary, success, sign
+        self.more, self.notes, self.claims, self.bounded = more, notes, claims, bounded
+
+    def level(self, severity: bytes, code: bytes) -> Optional[Tuple[str, float]]:
+        """Kind and value of a fact by its severity, or else by its code; None when it is not one."""
+        letters = rx(rb"[A-Za-z]*").match(code)
+        spec = ""
+        for word in (severity, code, code[:2], letters.group() if letters else b""):
+            spec = spec or (word and (self.severity.get(word) or _WORDS.get(word.lower()))) or ""
+        name, _, value = (spec or self.severity.get(b"", "error")).partition(" ")
+        if name not in _LEVELS:
+            return None
+        kind, usual = _LEVELS[name]
+        return kind, float(value or usual)
+
+
+class _Page:
+    """Lines read closely, in normal form, each behind an LF; the first of them is line `first` of `source`."""
+
+    __slots__ = ("source", "first", "text", "_at", "_line", "_known")
+
+    def __init__(self, source: Source, first: int, raw: bytes) -> None:
+        self.source, self.first = source, first
+        self._known: Dict[bytes, bool] = {}
+        self.text = b"\n" + rx(rb"(?m)^(?:##\[(?:error|warning)\]|\[[\w./-]+:[\w:-]+\] )").sub(b"", _normal(raw))
+        self._at, self._line = 0, first
+
+    def line(self, at: int) -> int:
+        """Number of the line whose LF stands at or last before `at`; cheap when offsets come in order."""
+        if at < self._at:
+            self._at, self._line = 0, self.first
+        self._line += self.text.count(b"\n", self._at + 1, at + 1)
+        self._at = at
+        return self._line
+
+    def find(self, pattern: bytes, bounded: bool = False) -> Iterator[Match[bytes]]:
+        """Where an expression fits from the start of a line on; the match begins at the LF before it."""
+        compiled = rx(b"(?m)\n(?:" + pattern + b")")
+        if not bounded:
+            yield from compiled.finditer(self.text)
+            return
+        at = 0
+        while at >= 0:
+            end = self.text.find(b"\n", at + 1)
+            m = compiled.match(self.text, at, min(at + KIB, len(self.text) if end < 0 else end))
+            if m:
+                yield m
+            at = end
+
+    def quote(self, at: int, value: float) -> Quote:
+        """The line behind the LF at `at`."""
+        number = self.line(at)
+        return Quote(self.source.name, number, self.source.line(number), value)
+
+    def holds(self, row: Row) -> bool:
+        """Whether a literal of the row occurs."""
+        for literal in row.match:
+            if literal not in self._known:
+                self._known[literal] = literal in self.text
+        return any(self._known[literal] for literal in row.match)
+
+
+def _pages(sources: Sequence[Source]) -> Tuple[List[_Page], bool]:
+    """What is read of an output, and whether places that may hold diagnostics were left out."""
+    readable = [source for source in sources if source.size and not is_binary(source)]
+    if sum(source.size for source in readable) <= _READ:
+        return [_Page(source, 1, source.read(0, source.size)) for source in readable], False
+    worth: Dict[Tuple[int, int], float] = {}
+    for number, source in enumerate(readable):
+        last = (source.size - 1) // _CELLS
+        for anchor in _ANCHORS:
+            cells = _anchored(source, anchor)
+            for cell in cells:
+                worth[number, cell] = worth.get((number, cell), 0.0) + 1.0 / len(cells)
+        for cell in (0, last - 1, last):
+            worth[number, max(cell, 0)] = 2.0
+    chosen = sorted(worth, key=lambda key: (-worth[key], key))[: _READ // _CELLS]
+    return [_Page(source, *_lines_of(source, span)) for source, span in _joined(readable, sorted(chosen))], len(chosen) < len(worth)
+
+
+def _anchored(source: Source, anchor: bytes) -> List[int]:
+    """The cells of a source that hold a literal."""
+    cells: List[int] = []
+    for at, data in source.chunks():
+        pos = data.find(anchor)
+        while pos >= 0:
+            cells.append((at + pos) // _CELLS)
+            pos = data.find(anchor, (cells[-1] + 1) * _CELLS - at)
+    return cells
+
+
+def _joined(sources: Sequence[Source], cells: Sequence[Tuple[int, int]]) -> List[Tuple[Source, Tuple[int, int]]]:
+    """Byte spans of cells, neighbours in one."""
+    spans: List[Tuple[Source, Tuple[int, int]]] = []
+    for number, cell in cells:
+        source, start = sources[number], cell * _CELLS
+        end = min(source.size, start + _CELLS)
+        if spans and spans[-1][0] is source and spans[-1][1][1] == start:
+            spans[-1] = source, (spans[-1][1][0], end)
+        else:
+            spans.append((source, (start, end)))
+    return spans
+
+
+def _lines_of(source: Source, span: Tuple[int, int]) -> Tuple[int, bytes]:
+    """The whole lines of a byte span: the number of the first, and their bytes."""
+    start, end = span
+    data = source.read(start, end)
+    skip = 0 if not start or source.read(start - 1, start) == b"\n" else data.find(b"\n") + 1
+    cut = len(data) if end == source.size else data.rfind(b"\n") + 1
+    return source.line_at(start + skip), data[skip:cut]
+
+
+class _Hit:
+    """A diagnostic as it stands in a page: what fits which row, and the file that a line above gave."""
+
+    __slots__ = ("row", "page", "match", "path")
+
+    def __init__(self, row: Row, page: _Page, match: Match[bytes], path: bytes) -> None:
+        self.row, self.page, self.match, self.path = row, page, match, path
+
+    def fact(self) -> Optional[Fact]:
+        """The fact that it is; None for what is not counted as one."""
+        groups = {name: (text or b"").strip() for name, text in self.match.groupdict().items()}
+        get, code, message = groups.get, groups.get("code", b""), groups.get("message", b"")
+        level = _LEVELS["step"] if get("step") else self.row.level(get("severity", b""), code)
+        if level is None:
+            return None
+        column = get("col") or (b"%d" % (len(self.match.group("indent")) + 1) if "indent" in groups else b"")
+        place = get("location") or b":".join(part for part in (get("path") or self.path, get("line"), column) if part)
+        identity = get("step") or get("identity") or (place + b" " + code if code and place else place or code or message)
+        text, start, end = self.page.text, self.match.start(), self.match.end()
+        first = self.page.line(start)
+        quoted = first + text.count(b"\n", start + 1, self.match.start("message")) if message else 0
+        last = first + text.count(b"\n", start + 1, end)
+        return Fact(level[0], identity, place, message, self.page.source.name, first, last, quoted, level[1])
+
+
+def _matches(row: Row, page: _Page) -> List[Tuple[Match[bytes], bytes]]:
+    """What fits a row in a page, in order, each line once, with the file that a line above gave."""
+    heads = sorted((m.start(), m.group("path") + (b":" + m.group("line") if "line" in m.groupdict() else b"")) for e in row.locations for m in page.find(e, row.bounded))
+    found: Dict[int, Tuple[Match[bytes], bytes]] = {}
+    for expression in row.identities:
+        at, path = 0, b""
+        for m in page.find(expression, row.bounded):
+            start = m.start()
+            if start in found:
+                continue
+            while at < len(heads) and heads[at][0] <= start:
+                path, at = heads[at][1], at + 1
+            if path or not row.locations or m.groupdict().get("path"):
+                found[start] = m, path
+    return [found[start] for start in sorted(found)]
+
+
+class _Tool:
+    """What is known of one tool: its rows, the diagnostics that are its own, and where it gives its counts."""
+
+    __slots__ = ("name", "row", "hits", "closing", "passed")
+
+    def __init__(self, row: Row) -> None:
+        self.name, self.row = row.name, row  # the first row of a name tells how the tool counts
+        self.hits: List[_Hit] = []
+        self.closing: List[Tuple[_Page, Match[bytes]]] = []
+        self.passed: List[Tuple[_Page, Match[bytes]]] = []
+
+    def before(self, page: _Page, at: int) -> int:
+        """Where the last of its diagnostics before an offset of a page starts, -1 when none does; -2 when it has none at all."""
+        return max([hit.match.start() for hit in self.hits if hit.page is page and hit.match.start() < at], default=-1 if self.hits else -2)
+
+    def totals(self) -> Dict[str, int]:
+        """The tool's own counts."""
+        totals: Dict[str, int] = {}
+        for _, m in self.closing:
+            for name, count in m.groupdict().items():
+                if count is not None and (count[:1].isdigit() or count == b"no"):
+                    totals[name] = totals.get(name, 0) + int(rx(rb"\D").sub(b"", count) or b"0")
+        return totals
+
+    def evidence(self, status: Optional[int], pages: Sequence[_Page], sampled: bool) -> Optional[Evidence]:
+        """The evidence: each fact once, however often it is printed."""
+        pairs = [(hit, fact) for hit, fact in ((hit, hit.fact()) for hit in self.hits) if fact]
+        raw, totals = [fact for _, fact in pairs], self.totals()
+        if not raw and not self.passed and sum(totals.get(name, 1) for name in self.row.claims or ("",)):
+            return None
+        evidence = Evidence(self.name + "/v1")
+        _reach([hit for hit, _ in pairs], raw)
+        once: Dict[Tuple[bytes, bytes, bytes], Fact] = {}
+        for fact in raw:
+            once.setdefault((fact.identity, fact.location, fact.message), fact)
+        evidence.facts = list(once.values())
+        evidence.totals = {name.replace("_", " "): count for name, count in totals.items()}
+        self.compare(evidence, totals, raw)
+        if sampled and evidence.claimed != len(evidence.facts):
+            evidence.unsure = evidence.unsure or "only the most promising %s were read" % human(_READ)
+        if any(fact.kind not in ("warning", "style") for fact in raw):
+            evidence.outcome = "failed"
+        elif not raw:
+            evidence.outcome = "passed"
+        ends = self.closing + self.passed + [(page, m) for page in pages if raw and self.row.notes for m in page.find(self.row.notes, self.row.bounded)]
+        evidence.summary = next((page.quote(m.start(), 9.0) for page, m in reversed(self.closing + self.passed)), None)
+        evidence.notes = [page.quote(m.start(), 8.0) for page, m in ends[len(self.closing + self.passed) :][:4]]
+        _explain(evidence.facts, {page.source.name: page.source for page in pages})
+        evidence.span = _spans_of([(f.stream, f.first, f.last) for f in raw] + [(p.source.name, p.line(m.start()), p.line(m.end() - 1)) for p, m in ends])
+        return evidence
+
+    def compare(self, evidence: Evidence, totals: Dict[str, int], raw: Sequence[Fact]) -> None:
+        """Hold the facts against the tool's own counts, which may count what is printed twice once or twice."""
+        claims = [name for name in self.row.claims if name.lstrip("-") in totals]
+        if not claims:
+            return
+        total = sum(-totals[name[1:]] if name.startswith("-") else totals[name] for name in claims)
+        apart = {"step"} | ({"warning", "style"} if "errors" in self.row.claims and "warnings" not in self.row.claims else set())
+        once, often = (sum(fact.kind not in apart for fact in facts) for facts in (evidence.facts, raw))
+        evidence.claimed = len(evidence.facts) + max(total - often, 0)
+        if total < once:
+            evidence.unsure = "the tool counts %d, the output names %d" % (total, once)
+
+
+def _reach(hits: Sequence[_Hit], facts: Sequence[Fact]) -> None:
+    """Let each fact's section reach over the lines that belong to it, up to the next diagnostic."""
+    for i, (hit, fact) in enumerate(zip(hits, facts)):
+        end, text = hit.match.end(), hit.page.text
+        stop = min(end + 16 * KIB, len(text))
+        if i + 1 < len(hits) and hits[i + 1].page is hit.page:
+            stop = min(stop, hits[i + 1].match.start())
+        if stop - end > 1:
+            more, kept = rx(hit.row.more), 0
+            for number, line in enumerate(text[end:stop].split(b"\n")[1 : _SECTION + 1], 1):
+                if not more.match(line):
+                    break
+                kept = number if line.strip() else kept
+            fact.last += kept
+
+
+def _explain(facts: Sequence[Fact], sources: Dict[str, Source]) -> None:
+    """Quote what explains the foremost facts; source code and carets are worth less than words."""
+    for fact in sorted(facts, key=lambda fact: -fact.value)[:_EXPLAINED]:
+        last = min(fact.last, fact.first + 12)
+        lines = sources[fact.stream].slice(fact.first, last).split(b"\n") if last > fact.first else []
+        for number, line in enumerate(lines[: last - fact.first + 1], fact.first):
+            text = normal(line)
+            if number > fact.first and number != fact.quoted and text.strip():
+                value = 1.2 if not rx(rb"\w\w").search(text) else 4.0 if rx(rb"\s*\d* \|").match(text) else 5.0
+                fact.context.append(Quote(fact.stream, number, line, max(value - 0.2 * (number - fact.first), 0.7)))
+
+
+def _spans_of(own: List[Tuple[str, int, int]]) -> List[Tuple[str, int, int]]:
+    """Spans of lines, those that are close in one; of many, those further apart too."""
+    gap = 2
+    while True:
+        spans: List[Tuple[str, int, int]] = []
+        for stream, first, last in sorted(own):
+            if spans and spans[-1][0] == stream and first <= spans[-1][2] + gap:
+                spans[-1] = stream, spans[-1][1], max(spans[-1][2], last)
+            else:
+                spans.append((stream, first, last))
+        if len(spans) <= 400:
+            return spans
+        own, gap = spans, gap * 4
+
+
+def parse_diagnostics(sources: List[Source], status: Optional[int], rows: Sequence[Row] = ()) -> List[Evidence]:
+    """What compilers, build tools, linters, type checkers, formatters and packaging tools report: the evidence of each tool that is known by its output.
+
+    Lines that several tools could have printed belong to the first row of the table whose sign occurs. Of more than 8 MiB, what stands round
+    words that such reports hold is read; what the tool's own total does not confirm is then `unsure`.
+    """
+    pages, sampled = _pages(sources)
+    tools: Dict[str, _Tool] = {}
+    taken: List[Set[int]] = [set() for _ in pages]
+    for row in rows or DIAGNOSTICS + PACKAGING + ANY_DIAGNOSTICS:
+        fits = [_matches(row, page) if page.holds(row) else [] for page in pages]
+        if any(fits) and row.sign and not any(rx(b"(?m)" + row.sign).search(page.text) for page in pages):
+            continue
+        tool = tools.setdefault(row.name, _Tool(row))
+        for page, own, fit in zip(pages, taken, fits):
+            for m, path in fit:
+                if m.start() not in own:
+                    own.add(m.start())
+                    if m.group().count(b"\n") > 1:
+                        own.update(m.start() + at for at in find_each(m.group(), b"\n"))
+                    tool.hits.append(_Hit(row, page, m, path))
+    _close(list(tools.values()), pages)
+    found = [tool.evidence(status, pages, sampled) for tool in tools.values()]
+    return [evidence for evidence in found if evidence]
+
+
+def _close(tools: Sequence[_Tool], pages: Sequence[_Page]) -> None:
+    """Give each closing line to the tool that said something last before it: many count in the same words."""
+    for page in pages:
+        ends: Dict[int, List[Tuple[_Tool, Match[bytes]]]] = {}
+        for tool in tools:
+            for expression in tool.row.summary if tool.hits or page.holds(tool.row) else ():
+                for m in page.find(expression, tool.row.bounded):
+                    ends.setdefault(m.start(), []).append((tool, m))
+            if tool.row.success and not tool.hits and page.holds(tool.row):
+                tool.passed += [(page, m) for m in page.find(tool.row.success, tool.row.bounded) if page.line(m.start()) > page.source.lines - 40]
+        for at in sorted(ends):
+            tool, m = max(ends[at], key=lambda end: end[0].before(page, at))
+            tool.closing.append((page, m))
+
+
+# ── what users write in ctx.toml: a row as plain data ──
+
+_EXPRESSIONS = ("identities", "locations", "summary")
+_LIMITS = {"match": (20, 200), "identities": (20, 500), "locations": (10, 500), "summary": (10, 500)}  # how many, and how long each
+_WIDE = 6  # parts of an expression that may repeat without end
+
+
+def user_profile(name: str, table: Dict[str, Any]) -> Row:
+    """The row that a table `[profile.NAME]` of ctx.toml describes.
+
+    `match`: literals, one of which must occur. `identities`: expressions, from the start of a line on, with the groups path, line, col, severity,
+    code and message, or identity. `locations`: expressions for a line that gives the file of those below. `severity`: level by word or code.
+    `summary`: expressions whose named groups are the tool's own counts; total, or else errors, warnings and style, count facts.
+    `success`: what it says when all is well. `more`: further lines of a diagnostic. Raises CtxError, which names the key and what to do.
+    """
+    where = "profile." + name
+    if not rx(rb"[A-Za-z][\w.-]{0,39}\Z").match(fsencode(name)):
+        raise CtxError("%s: not a name for a profile" % where, "use a letter, then letters, digits, - . _")
+    known = ["match", "identities", "locations", "severity", "summary", "success", "more"]
+    for key in table:
+        if key not in known:
+            raise CtxError("%s.%s: no such key" % (where, key), "use one of " + ", ".join(known))
+    lists = {key: _texts("%s.%s" % (where, key), table.get(key, []), *_LIMITS[key]) for key in _LIMITS}
+    for key in ("match", "identities"):
+        if not lists[key]:
+            raise CtxError("%s.%s: missing" % (where, key), "give a list of one text or more")
+    groups: Dict[str, Set[str]] = {key: set() for key in _EXPRESSIONS}
+    for key in _EXPRESSIONS:
+        for number, text in enumerate(lists[key]):
+            groups[key].update(_checked("%s.%s[%d]" % (where, key, number), text))
+    for key, needs in (("identities", {"path", "identity"} if not lists["locations"] else {"line", "path", "identity"}), ("locations", {"path"})):
+        if lists[key] and not groups[key] & needs:
+            raise CtxError("%s.%s: no group named %s" % (where, key, " or ".join(sorted(needs))), "write (?P<%s>…) round what names it" % sorted(needs)[-1])
+    single = {key: _texts("%s.%s" % (where, key), [table[key]], 1, 500)[0] if key in table else b"" for key in ("success", "more")}
+    for key, text in single.items():
+        if text:
+            _checked("%s.%s" % (where, key), text)
+    counted = ("total",) if "total" in groups["summary"] else ("errors", "warnings", "style")
+    return Row(name, lists["match"], [text.lstrip(b"^") for text in lists["identities"]], [text.lstrip(b"^") for text in lists["locations"]],
+               _levels(where + ".severity", table.get("severity", {})), [text.lstrip(b"^") for text in lists["summary"]],
+               single["success"].lstrip(b"^"), b"", single["more"].lstrip(b"^") or rb"[ \t]", b"", counted, True)  # fmt: skip
+
+
+def _texts(where: str, value: Any, most: int, longest: int) -> List[bytes]:
+    """A list of texts as bytes; one text stands for a list of it."""
+    value = [value] if isinstance(value, str) else value
+    if not isinstance(value, list) or not all(isinstance(text, str) and text for text in value):
+        raise CtxError("%s: not a list of texts" % where, "write ['…', '…']")
+    if len(value) > most or any(len(text) > longest for text in value):
+        raise CtxError("%s: too large" % where, "give at most %d texts of at most %d characters" % (most, longest))
+    return [text.encode() for text in value]
+
+
+def _levels(where: str, value: Any) -> Dict[bytes, str]:
+    """Levels by word."""
+    names = [*_LEVELS, "ignore"]
+    if not isinstance(value, dict) or not all(isinstance(level, str) and level in names for level in value.values()):
+        raise CtxError("%s: not a table of levels" % where, "give each word one of " + ", ".join(names))
+    return {word.encode(): level for word, level in value.items()}
+
+
+def _checked(where: str, text: bytes) -> List[str]:
+    """The names of an expression's groups. Raises CtxError if it does not compile, or could take time without bound."""
+    import re
+    import warnings
+
+    try:
+        from re import _parser as parser  # type: ignore[attr-defined]
+    except ImportError:
+        import sre_parse as parser
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            parsed, names = parser.parse(text), list(re.compile(b"(?m)\n(?:" + text.lstrip(b"^") + b")").groupindex)
+    except (re.error, Warning, OverflowError, RecursionError, ValueError) as error:
+        raise CtxError("%s: %s" % (where, error), "mend the expression; it is one of Python's re, over bytes") from None
+    if _endless(parsed, False) > _WIDE:
+        raise CtxError("%s: could take very long" % where, "no repeat without end inside another, no two beside each other, at most %d in all" % _WIDE)
+    return names
+
+
+def _endless(items: Any, inside: bool) -> int:
+    """How many parts of a parsed expression repeat without end; more than any limit when one stands inside or beside another, or looks back."""
+    count, before, far = 0, False, 1000
+    for op, value in items:
+        name, endless = str(op), False
+        if name.endswith("_REPEAT"):
+            endless = value[1] > 50
+            count += _endless(value[2], inside or value[1] > 1) + (far if endless and (inside or before) else int(endless))
+        elif name == "SUBPATTERN":
+            count += _endless(value[3], inside)
+        elif name == "BRANCH":
+            count += sum(_endless(branch, inside) for branch in value[1])
+        elif name in ("ASSERT", "ASSERT_NOT"):
+            count += _endless(value[1], inside)
+        elif name in ("GROUPREF", "GROUPREF_EXISTS"):
+            count += far
+        before = endless or (before and name in ("AT", "ASSERT", "ASSERT_NOT"))
+    return count
+
+
+# ── the table ──
+
+_PATH = rb"(?P<path>(?:[A-Za-z]:[\\/])?[^\s:][^:\n]{0,400}"
+_LC = rb":(?P<line>\d+):(?P<col>\d+)"
+_L = rb":(?P<line>\d+)(?::(?P<col>\d+))?"
+_MSG = rb"(?P<message>[^\n]*)"
+_C = rb"(?:\.(?:c|cc|cpp|cxx|c\+\+|C|h|hh|hpp|hxx|h\+\+|ipp|tpp|tcc|inc|inl|def|m|mm|s|S|asm|f|for|f\d\d|F|F\d\d|cu|cuh|cl|y|l|yy|ll|i|ii|ixx|cppm|d|adb|ads|cob|v|sv|vhd)|/include/[^:\n]*))"
+_JS = rb"\.(?:[cm]?[jt]sx?|vue|svelte|astro|json5?|css|s[ac]ss|less|html?|mdx?))"
+_PYLINT = {b"C": "style", b"R": "style", b"I": "style", b"W": "warning", b"E": "error", b"F": "fatal"}
+_FLAKE = {b"F": "error 7", b"E9": "error 10", b"F8": "error 8", b"": "error 5", b"E": "error 4", b"W": "error 4", b"D": "error 3", b"ANN": "error 3", b"C": "error 4"}
+_RUFF_CODE = rb"(?P<code>[A-Z]{1,6}\d{2,5}|invalid-syntax|io-error)"
+_RUFF_SUMMARY = (rb"Found (?P<errors>\d+) errors?(?: \(\d+ fixed, \d+ remaining\))?\.$", rb"\[\*\] (?P<fixable>\d+) (?:potentially )?fixable with")
+
+DIAGNOSTICS: List[Row] = [
+    # formats that tell the tool by themselves
+    Row("rustc", (b" --> ", b"could not compile", b" generated ", b"aborting due"),
+        (rb"(?:(?P<code>(?:error|warning)\[[\w:-]+\])|(?P<severity>error|warning)): (?P<message>[^\n]+)(?:\n(?! *-->)[^\n]+){0,3}?\n *--> " + _PATH + rb")" + _LC + rb"$",
+         _PATH + rb"\.rs)" + _LC + rb": (?P<severity>error|warning)(?P<code>\[[\w:]+\])?: " + _MSG),
+        severity={b"error": "error", b"warning": "warning"},
+        summary=(rb"error: could not compile [^\n]* due to (?P<errors>\d+)? ?previous errors?", rb"error: aborting due to (?P<errors>\d+)? ?previous errors?(?:; (?P<warnings>\d+) warnings? emitted)?",
+                 rb"warning: [^\n]* generated (?P<warnings>\d+) warnings?(?: \((?P<duplicates>\d+) duplicates?)?", rb"warning: (?P<warnings>\d+) warnings? emitted"),
+        claims=("errors", "warnings", "-duplicates"), more=rb"[ \t]|\d+ +[|\\/]|\.\.\.$|$", sign=rb"^ *--> [^\n]*\.rs:|\.rs:\d+:\d+: |could not compile|aborting due"),
+    Row("ruff", (b"--> ", b" error", b"All checks passed!"),
+        (_RUFF_CODE + rb":? (?:\[\*\] )?(?P<message>[^\n]+)\n *--> " + _PATH + rb")" + _LC + rb"$",
+         rb"error\[(?P<code>[\w-]+)\]: (?P<message>[^\n]+)\n *--> " + _PATH + rb"\.(?:pyi?|ipynb|toml))" + _LC + rb"$"),
+        severity=_FLAKE, summary=_RUFF_SUMMARY, success=rb"All checks passed!$", claims=("errors",), more=rb"[ \t]|\d+ +[|/]|help: |-{20}"),
+    Row("ruff", (b".py", b".ipynb"),
+        (rb" +(?P<line>\d+):(?P<col>\d+) +" + _RUFF_CODE + rb":? (?:\[\*\] )?" + _MSG,), locations=(rb"(?P<path>\S[^\n]*\.(?:pyi?|ipynb|toml)):$",),
+        severity=_FLAKE, summary=_RUFF_SUMMARY, claims=("errors",)),
+    Row("ruff", (b".py:", b".pyi:", b".ipynb:"),
+        (_PATH + rb"\.(?:pyi?|ipynb|toml))(?::cell \d+)?" + _LC + rb": " + _RUFF_CODE + rb":? (?:\[\*\] )?" + _MSG,),
+        severity=_FLAKE, summary=_RUFF_SUMMARY, claims=("errors",),
+        sign=rb"^Found \d+ errors?\.$|: [A-Z]+\d+ \[\*\] |: (?:[EWF]\d+|C901) [A-Z`\[]|: invalid-syntax: "),
+    Row("flake8", (b".py:", b".pyi:"),
+        (_PATH + rb"\.pyi?)" + _LC + rb": (?P<code>[A-Z]{1,4}\d{2,4}):? " + _MSG,),
+        severity=_FLAKE, sign=rb": [EW]\d+ [a-z]|: F\d+ [a-z']|: C901 '", more=rb" {4}|\t"),
+    Row("pylint", (b".py:",),
+        (_PATH + rb"\.pyi?)" + _LC + rb": (?P<code>[CRWEFI]\d{4}): (?P<message>[^\n]* \([a-z][\w-]+\))$",
+         _PATH + rb"\.pyi?):(?P<line>\d+): \[(?P<code>[CRWEFI]\d{4})\([\w-]+\), ?[^\]\n]*\] " + _MSG),
+        severity=_PYLINT, success=rb"Your code has been rated at 10\.00/10", notes=rb"Your code has been rated at"),
+    Row("mypy", (b": error: ", b": note: ", b"no issues found in", b" error"),
+        (_PATH + rb"\.(?:pyi?|ipynb|pyx))" + _L + rb"(?::\d+:\d+)?: (?P<severity>error|warning): (?P<message>[^\n]*?)(?:(?:\n(?! {4}|[^\s:]+:(?:\d+:)+ |[^\s:]+: note: |Found \d)[^\n]+?){0,5}?(?: +| ?\n ?)(?P<code>\[[a-z][a-z-]*\]))?$",
+         _PATH + rb"\.pyi?): (?P<severity>error): " + _MSG),
+        summary=(rb"Found (?P<errors>\d+) errors? in (?P<files>\d+) files? \((?:checked|errors prevented)",),
+        success=rb"Success: no issues found in \d+ source file", claims=("errors",), more=rb" {4}|\S+: note: "),
+    Row("pyright", (b" - error: ", b" - warning: ", b" - information: ", b" errors, ", b" error, "),
+        (rb" *(?P<path>(?:[A-Za-z]:[\\/])?[^\s:][^:\n]{0,400})" + _LC + rb" - (?P<severity>error|warning|information|hint): (?P<message>[^\n]*?)(?:\n  (?:  |\xc2\xa0)[^\n]*?){0,60}? \((?P<code>report\w+)\)$",
+         rb" *(?P<path>(?:[A-Za-z]:[\\/])?[^\s:][^:\n]{0,400}\.pyi?)" + _LC + rb" - (?P<severity>error|warning|information|hint): " + _MSG),
+        summary=(rb"(?P<errors>\d+) errors?, (?P<warnings>\d+) warnings?, (?P<informations>\d+) (?:informations?|notes?)",), more=rb"  (?:  |\xc2\xa0)"),
+    Row("tsc", (b": error TS", b" - error TS", b"error TS"),
+        (_PATH + rb"\.[\w.]+)\((?P<line>\d+),(?P<col>\d+)\): (?P<severity>error|warning) (?P<code>TS\d+): " + _MSG,
+         _PATH + rb")" + _LC + rb" - (?P<severity>error|warning) (?P<code>TS\d+): " + _MSG,
+         rb"(?P<severity>error) (?P<identity>TS\d+): " + _MSG),
+        summary=(rb"Found (?P<errors>\d+) errors? in (?:\d+ files|(?:the same file|[^\n]*:\d+))", rb"(?:\[\S+ ?\S*\] )?Found (?P<errors>\d+) errors?\. Watching", rb"Found (?P<errors>\d+) errors?\.$"), more=rb"[ \t]|\d+ "),
+    Row("shellcheck", (b" SC", b"[SC"),
+        (rb"(?P<indent>[ \t]*)\^-*\^?-* (?P<code>SC\d+) \((?P<severity>\w+)\): " + _MSG,), locations=(rb"In (?P<path>[^\n]+) line (?P<line>\d+):$",), more=rb"Did you mean|[ \t]"),
+    Row("shellcheck", (b"[SC",), (_PATH + rb")" + _LC + rb": (?P<severity>\w+): (?P<message>[^\n]*) \[(?P<code>SC\d+)\]$",),
+        severity={b"note": "style"}),
+    Row("yamllint", (b" error ", b" warning "), (rb" +(?P<line>\d+):(?P<col>\d+) +(?P<severity>error|warning) +(?P<message>\S[^\n]*?)  \((?P<code>[\w-]+)\)$",),
+        locations=(rb"(?P<path>(?!\s)[^\n]+)(?=\n +\d+:\d+ +(?:error|warning) )",), sign=rb"^ +\d+:\d+ +(?:error|warning) +\S[^\n]*  \([\w-]+\)$"),
+    Row("eslint", (b"  error  ", b"  warning  ", b" error ", b" warning ", b" problem"),
+        (rb" +(?P<line>\d+):(?P<col>\d+) +(?P<severity>error|warning) +(?P<message>\S[^\n]*?)(?:  +(?P<code>(?:@?[\w.-]+/)*[\w.-]+))?$",),
+        locations=(rb"(?P<path>(?!\s)[^\n]+)(?=\n +\d+:\d+ +(?:error|warning) )",),
+        summary=(rb"(?:\xe2\x9c\x96|\xe2\x9c\x95|x|X|\xc3\x97) (?P<problems>\d+) problems? \((?P<errors>\d+) errors?, (?P<warnings>\d+) warnings?\)",),
+        more=rb"(?! +\d+:\d+ )[ \t]"),
+    Row("eslint", (b" [Error", b" [Warning"), (_PATH + rb")" + _LC + rb": (?P<message>[^\n]*) \[(?P<severity>Error|Warning)(?:/(?P<code>[^\]\n]+))?\]$",),
+        summary=(rb"(?P<problems>\d+) problems?$",), claims=("problems",)),
+    Row("eslint", (b", col ",), (_PATH + rb"): line (?P<line>\d+), col (?P<col>\d+), (?P<severity>Error|Warning) - (?P<message>[^\n]*?)(?: \((?P<code>[^()\n]+)\))?$",),
+        summary=(rb"(?P<problems>\d+) problems?$",), claims=("problems",)),
+    Row("yamllint", (b": [error] ", b": [warning] "), (_PATH + rb")" + _LC + rb": \[(?P<severity>error|warning)\] (?P<message>[^\n]*?)(?: \((?P<code>[\w-]+)\))?$",)),
+    Row("stylelint", ("✖".encode(), "⚠".encode()), (rb" +(?P<line>\d+):(?P<col>\d+) +(?P<severity>\xe2\x9c\x96|\xe2\x9a\xa0) +(?P<message>\S[^\n]*?)(?:  +(?P<code>[\w/@-]+))?$",),
+        locations=(rb"(?P<path>(?!\s)[^\n]+)(?=\n +\d+:\d+ +(?:\xe2\x9c\x96|\xe2\x9a\xa0) )",), severity={"✖".encode(): "error", "⚠".encode(): "warning"},
+        summary=(rb"\xe2\x9c\x96 (?P<problems>\d+) problems? \(",), claims=("problems",)),
+    Row("biome", ("━━".encode(), b"Checked ", b"Found "),
+        (_PATH + rb")" + _LC + rb" (?P<code>(?:lint|parse|syntax|suppressions|assist|organizeImports|plugin)\S*)(?:  FIXABLE)?(?: [^\n]*)?\xe2\x94\x81\n+ +(?P<severity>\xc3\x97|!|i|\xe2\x84\xb9|\xe2\x9c\x96) (?P<message>[^\n]+)",
+         _PATH + rb")(?::(?P<line>\d+):(?P<col>\d+))? (?P<code>format|organizeImports|assist\S*|parse|lint\S*|internalError\S*|files\S*)(?:  FIXABLE)? \xe2\x94\x81+\n+ +(?P<severity>\xc3\x97|!|i|\xe2\x84\xb9) (?P<message>[^\n]+)"),
+        severity={"×".encode(): "error", b"!": "warning", b"i": "style", "ℹ".encode(): "style", "✖".encode(): "error"}, more=rb"[ \t]|$",
+        summary=(rb"Found (?P<errors>\d+) errors?\.$", rb"Found (?P<warnings>\d+) warnings?\.$", rb"Found (?P<infos>\d+) infos?\.$"), sign=rb"^Checked \d+ files? in |\xe2\x94\x81{10}",
+        success=rb"Checked \d+ files? in [^\n]*\. (?:No fixes|Fixed)"),
+    Row("rubocop", (b".rb:", b" inspected, ", b"Gemfile:", b"Rakefile:"),
+        (_PATH + rb")" + _LC + rb": (?P<severity>[CWEFRI]): (?:\[Corrected\] |\[Correctable\] |\[Todo\] )?(?P<code>[A-Z]\w+(?:/\w+)+): " + _MSG,),
+        severity=_PYLINT, summary=(rb"(?P<files>\d+) files? inspected, (?P<offenses>\d+|no) offenses? detected",), claims=("offenses",), more=rb"\S[^\n]*|\s"),
+    Row("phpstan", (b"Line ", b"[OK] No errors", b"] Found "),
+        (rb"  +(?P<line>\d+|:\d+) +(?P<message>\S[^\n]*)",), locations=(rb" -+ -+[ -]*\n +Line +(?P<path>\S[^\n]*?) *\n -+ -+",),
+        summary=(rb" *\[ERROR\] Found (?P<errors>\d+) errors?",), success=rb" *\[OK\] No errors", more=rb" {9}"),
+    Row("markdownlint", (b" MD0", b"/MD0"), (_PATH + rb")" + _L + rb" (?:(?P<severity>error|warning) )?(?P<code>MD\d{3})(?:/[\w/-]+)? " + _MSG,),
+        summary=(rb"Summary: (?P<errors>\d+) error\(s\)",), success=rb"Summary: 0 error\(s\)"),
+    Row("hadolint", (b" DL", b" SC"), (_PATH + rb"):(?P<line>\d+) (?P<code>(?:DL|SC)\d{4}) (?P<severity>error|warning|info|style): " + _MSG,)),
+    Row("black", (b"would reformat", b"cannot format ", b"left unchanged", b" reformatted"),
+        (rb"would reformat (?P<path>[^\n]+)", rb"error: cannot format (?P<path>[^\n]+?): (?P<message>(?P<severity>[^\n]+?:) ?(?P<line>\d+):(?P<col>\d+)[^\n]*)",
+         rb"error: cannot format (?P<path>[^\n:]+): (?P<severity>)" + _MSG, rb"(?P<path>\S[^\n]*\.pyi?) would be reformatted$"),
+        severity={b"": "unformatted", b"INTERNAL ERROR": "fatal"},
+        summary=(rb"(?:All done! [^\n]*\n|Oh no! [^\n]*\n)?(?P<would_be_reformatted>\d+) files? would be reformatted", rb"[^\n]*?(?P<would_be_left_unchanged>\d+) files? would be left unchanged",
+                 rb"[^\n]*?(?P<would_fail_to_reformat>\d+) files? (?:would fail|failed) to reformat"),
+        success=rb"(?:All done! [^\n]*\n)?\d+ files? (?:would be |already )?(?:left unchanged|formatted)", claims=("would_be_reformatted", "would_fail_to_reformat")),
+    Row("prettier", (b"[error] ", b"[warn] ", b"Prettier code style"),
+        (rb"\[error\] (?P<path>[^\n:]+): (?P<message>(?P<severity>\w*Error): [^\n]*?)(?: \((?P<line>\d+):(?P<col>\d+)\))?$",
+         rb"\[warn\] (?P<path>(?!Code style|Ignored|Invalid|\w+ \w+ \w+ )[^\n]+)$"),
+        severity={b"SyntaxError": "error", b"Error": "error", b"TypeError": "error", b"": "unformatted"},
+        summary=(rb"(?:\[error\] |\[warn\] )?Error occurred when checking code style in (?P<errors>\d+|the above) files?\.",
+                 rb"(?:\[warn\] )?Code style issues found in (?P<unformatted>\d+|the above) files?\."),
+        success=rb"All matched files use Prettier code style!", more=rb"\[error\]  ", sign=rb"code style|Checking formatting", claims=()),
+    # compilers
+    Row("gcc", (b": error: ", b": fatal error: ", b": warning: ", b" generated."),
+        (_PATH + _C + _L + rb": (?P<severity>fatal error|error|warning|internal compiler error): (?P<message>[^\n]*?(?: \[(?P<code>-W[^\]\n]+|[a-z][\w.,-]+)\])?)$",
+         rb"(?P<identity>(?:[\w./+-]*[/-])?(?:cc1(?:plus|obj)?|gcc|g\+\+|cc|c\+\+|clang(?:\+\+)?|lto1|lto-wrapper|f951|gfortran)(?:-\d+)?): (?P<severity>fatal error|error|warning): (?!ld returned|linker command)" + _MSG),
+        summary=(rb"(?:(?P<warnings>\d+) warnings?)?(?: and )?(?:(?P<errors>\d+) errors?)? generated\.$",),
+        notes=rb"compilation terminated|cc1\w*: (?:all|some) warnings being treated as errors|fatal error: too many errors", more=rb"[ \t]|In file included from|\S[^\n]*: note: |\S[^\n]*:\d+(?::\d+)?:   required "),
+    Row("linker", (b"undefined reference to", b"multiple definition of", b"cannot find -l", b"undefined symbol: ", b"duplicate symbol", b"Undefined symbols", b"ld returned", b"linker command failed"),
+        (rb"(?:[^\s:]*ld[^\s:]*: )?(?P<location>(?:[A-Za-z]:[\\/])?[^\s:][^\n]{0,400}?(?::\(\.[^)\n]*\)|:\d+)): (?P<identity>(?:undefined reference to|multiple definition of) [^;\n]*)(?:; [^\n]*)?$",
+         rb"(?:[^\s:]*ld[^\s:]*: )(?P<location>[^\s:][^:\n]{0,400}): (?P<identity>(?:undefined reference to|multiple definition of) [^;\n]*)(?:; [^\n]*)?$",
+         rb"[^\s:]*ld[^\s:]*: (?P<identity>cannot find [^\n]*)",
+         rb"(?:[^\s:]*ld[^\s:]*|mold|wild): error: (?P<identity>(?:undefined|duplicate)[^\n]* symbol[^\n]*)(?:\n>>> (?:referenced by|defined at) (?P<location>[^\n]+))?",
+         rb"Undefined symbols? for architecture \w+:\n  \"?(?P<identity>[^\n]+?)\"?, referenced from:",
+         rb"[^\s:]*ld[^\s:]*: (?:error: )?(?P<identity>(?:symbol\(s\) not found|library not found for|framework not found|duplicate symbol)[^\n]*)"),
+        notes=rb"collect2: |clang[\w+-]*: error: linker command failed", more=rb"[ \t]|>>> "),
+    Row("javac", (b".java:",), (_PATH + rb"\.java):(?P<line>\d+): (?P<severity>error|warning): (?:\[(?P<code>[\w-]+)\] )?" + _MSG,),
+        summary=(rb"(?P<errors>\d+) errors?$", rb"(?P<warnings>\d+) warnings?$"), sign=rb"\.java:\d+: (?:error|warning): "),
+    Row("swiftc", (b".swift:",), (_PATH + rb"\.swift)" + _LC + rb": (?P<severity>error|warning): " + _MSG,), more=rb"[ \t]|\S+: note: |\d+ \||$"),
+    Row("kotlinc", (b"e: ", b"w: "), (rb"(?P<severity>[ew]): (?:file://)?(?P<path>/?[^\n]*?\.kts?):? ?\(?(?P<line>\d+)[:,] ?(?P<col>\d+)\)?:? " + _MSG,), severity={b"e": "error", b"w": "warning"}),
+    Row("go", (b".go:",), (rb"(?:vet: )?" + _PATH + rb"\.go)" + _L + rb": (?!error: |warning: |note: |In )(?P<message>[^\n]*[^)\s]|[^\n]*\))$",),
+        sign=rb"^# \S+(?: \[\S+\])?$(?=\n(?:vet: )?[^\s:]+\.go:\d+)|^vet: |\[(?:build|setup) failed\]|\.go:\d+:\d+: (?:undefined: |expected |no required module|package \S+ is not in|syntax error|cannot find )", more=rb"\t"),
+    Row("golangci-lint", (b".go:", b"0 issues", b" issues:"), (_PATH + rb"\.go)" + _L + rb": (?P<message>[^\n]*) \((?P<code>[a-z][\w-]*)\)$",),
+        summary=(rb"(?P<issues>\d+) issues?[:.]$",), success=rb"0 issues\.$", claims=("issues",), sign=rb"^\d+ issues?[:.]$|\.go:\d+:\d+: [^\n]* \([a-z]\w+\)\n[^\n]*\n\s*\^"),
+    Row("dotnet", (b": error ", b": warning ", b" Error(s)"),
+        (rb"(?: +\d+>|\s*)(?P<path>[^\s:(](?::\\)?[^:(\n]*)\((?P<line>\d+),(?P<col>\d+)(?:,\d+,\d+)?\) ?: (?P<severity>error|warning) (?P<code>(?!TS)[A-Z]+\d+): (?P<message>[^\n]*?)(?: \[[^\]\n]*proj(?:::[^\]\n]*)?\])?$",
+         rb" *(?P<identity>[^\s:][^:\n]*?) ?: (?P<severity>(?:fatal )?error|warning) (?P<code>(?:MSB|CS|NU|NETSDK|LNK|C|FS|BC)\d+): (?P<message>[^\n]*?)(?: \[[^\]\n]*proj(?:::[^\]\n]*)?\])?$"),
+        summary=(rb" +(?P<errors>\d+) Error\(s\)", rb" +(?P<warnings>\d+) Warning\(s\)"), success=rb"Build succeeded\."),
+    Row("python", (b"Error: ", b"Traceback (most"),
+        (rb'  File "(?P<path>[^"\n]+)", line (?P<line>\d+)\n(?:    [^\n]*\n){0,4}(?P<message>(?P<code>SyntaxError|IndentationError|TabError): [^\n]*)$',
+         rb'Traceback \(most recent call last\):\n(?:  File "(?P<path>[^"\n]+)", line (?P<line>\d+)[^\n]*\n(?:    [^\n]*\n|  \[Previous[^\n]*\n)*)+(?P<message>(?P<code>[A-Za-z_][\w.]*)(?:: [^\n]*)?)$'),
+        severity={b"": "fatal"}, sign=rb"^(?:Syntax|Indentation|Tab)Error: |^Traceback \(most recent call last\):\n(?:  [^\n]*\n)+[A-Za-z_][\w.]*(?::[^\n]*)?(?:\n[^\n]+){0,8}\n*\Z"),
+    # builds
+    Row("make", (b"*** ",),
+        (rb"\w*make(?:\.exe)?(?:\[\d+\])?: \*\*\* (?P<message>\[(?:(?P<path>[^:\n\]]+):(?P<line>\d+): )?(?P<step>[^\]\n]+)\] [^\n]*)",
+         rb"\w*make(?:\[\d+\])?: \*\*\* (?P<message>No rule to make target ['`](?P<step>[^'\n]+)'[^\n]*)", rb"(?P<path>[^:\s][^:\n]*):(?P<line>\d+): \*\*\* " + _MSG),
+        sign=rb"^\w*make(?:\[\d+\])?: \*\*\* |^\S*[Mm]akefile\S*:\d+: \*\*\*|: \*\*\* (?:missing separator|recipe commences)[^\n]*Stop\."),
+    Row("ninja", (b"FAILED: ", b"ninja: "), (rb"FAILED: (?:\[code=\d+\] )?(?P<step>[^\n]+)", rb"ninja: error: (?P<identity>[^\n]+)"), sign=rb"^ninja: |^\[\d+/\d+\] ", notes=rb"ninja: build stopped", more=rb"(?!)"),
+    Row("cmake", (b"CMake ", b"-- Build files have been written"),
+        (rb"CMake (?P<severity>Error|Warning|Deprecation Warning)(?: \(dev\))? at " + _PATH + rb"):(?P<line>\d+)(?: \((?P<code>\w+)\))?:\n+  (?P<message>[^\n]*)",
+         rb"CMake (?P<severity>Error)(?: \(dev\))?: (?P<identity>[^\n]+)"),
+        success=rb"-- Build files have been written to: ", notes=rb"-- Configuring incomplete", more=rb"  |$"),
+    Row("maven", (b"[ERROR] ", b"BUILD SUCCESS", b"BUILD FAILURE"),
+        (rb"\[(?P<severity>ERROR|WARNING)\] (?P<path>(?:[A-Za-z]:)?/?[^:\n\[]+\.\w+):\[(?P<line>\d+),(?P<col>\d+)\] (?:error: |warning: )?" + _MSG,
+         rb"\[ERROR\] (?P<message>Failed to execute goal (?P<step>[^\n]*?)(?: on project (?P<project>[^\s:]+))?: [^\n]*)",
+         rb"\[(?:ERROR|FATAL)\] (?P<message>Non-resolvable [^\n]*|\[ERROR\] [^\n]*|The goal you specified[^\n]*|Unknown lifecycle phase[^\n]*|Could not find goal[^\n]*|No plugin found[^\n]*)"),
+        summary=(rb"\[INFO\] (?P<errors>\d+) errors? *$",), success=rb"\[INFO\] BUILD SUCCESS", sign=rb"^\[INFO\] |^\[ERROR\] (?:Failed to execute|\[Help|Re-run Maven)"),
+    Row("gradle", (b"FAILURE: Build", b"BUILD SUCCESSFUL", b" FAILED", b"BUILD FAILED"), (rb"> Task (?P<step>:\S+) FAILED", rb"\* What went wrong:\n(?P<message>(?P<step>Execution failed for task '[^'\n]+'|[^\n]+)[^\n]*)"),
+        success=rb"BUILD SUCCESSFUL in ", sign=rb"^FAILURE: Build |^BUILD (?:FAILED|SUCCESSFUL) in |^> Task :", more=rb">|$"),
+    Row("webpack", (b"ERROR in ", b"WARNING in ", b"compiled successfully", b"compiled with"),
+        (rb"(?P<severity>ERROR|WARNING) in (?P<path>(?:[A-Za-z]:)?[^\s:][^:\s]*)(?:[ :](?P<line>\d+):(?P<col>\d+)(?:-[\d:]+)?)?\n(?:\[tsl\][^\n]*\n)?(?P<message>[^\n]+)", rb"(?P<severity>ERROR|WARNING) in (?P<message>(?P<identity>[^\n]+))"),
+        summary=(rb"webpack [\d.]+ compiled with (?:(?P<errors>\d+) errors?)?(?: and )?(?:(?P<warnings>\d+) warnings?)?",), success=rb"webpack [\d.]+ compiled successfully|webpack compiled successfully", more=rb"[^\nEWw]|$", sign=rb"webpack [\d.]+ compiled|^(?:ERROR|WARNING) in (?:\./|multi |main$)|Module (?:not found|parse failed|build failed)"),
+    Row("esbuild", (b"[ERROR] ", b"[WARNING] "),
+        (rb"(?:\xe2\x9c\x98|X|\xe2\x96\xb2|\xe2\x9a\xa0) \[(?P<severity>ERROR|WARNING)\] (?P<message>[^\n]+)(?:\n+ +(?P<path>[^:\s][^:\n]*)" + _LC + rb":)?",), summary=(rb"(?P<errors>\d+) errors?$", rb"(?P<warnings>\d+) warnings? and (?P<errors>\d+) errors?$", rb"(?P<warnings>\d+) warnings?$"),
+        sign=rb"^(?:\xe2\x9c\x98|X|\xe2\x96\xb2) \[(?:ERROR|WARNING)\] ", more=rb"[ \t]|$"),
+    Row("docker", (b"failed to solve", b"returned a non-zero code"), (rb"(?:ERROR: )?(?P<step>failed to solve): " + _MSG, rb"(?P<message>The command '(?P<step>[^\n]+)' returned a non-zero code: \d+)"), more=rb"(?!)"),
+]  # fmt: skip
+
+# whatever else says path, line, column and severity
+ANY_DIAGNOSTICS: List[Row] = [
+    Row("diagnostics", (b"error", b"warning", b"Error", b"Warning"),
+        (_PATH + rb"\.\w{1,8})" + _LC + rb": (?P<severity>[Ee]rror|[Ww]arning|fatal error|ERROR|WARNING): " + _MSG,
+         _PATH + rb"\.\w{1,8})\((?P<line>\d+)(?:,(?P<col>\d+))?\): (?P<severity>error|warning|fatal error) (?P<code>[A-Z]+\d+): " + _MSG)),
+    Row("diagnostics", (b".py:", b".pyi:"), (_PATH + rb"\.pyi?)" + _LC + rb": (?P<code>[A-Z]{1,4}\d{2,4}) " + _MSG,), severity=_FLAKE),
+]  # fmt: skip
+
+
+# ── packaging: installers and resolvers, as rows for the engine of diagnostics. A fact is a package, and what is wrong with it. ──
+
+_NPM = rb"(?:npm|pnpm|bun) (?:ERR!|error) "
+
+PACKAGING: List[Row] = [
+    Row("pip", (b"ERROR: ", b"error: ", b"Successfully installed", b"Requirement already satisfied", b" depends on "),
+        (rb"ERROR: Cannot install (?P<identity>[^\n]+?) because (?P<message>these package versions have conflicting dependencies[^\n]*|[^\n]*)",
+         rb" +(?P<identity>(?:The user requested(?: \(constraint\))? \S[^\n]*|\S+ (?:\S+ )?depends on [^\n]+))$",
+         rb"ERROR: (?P<message>Could not find a version that satisfies the requirement (?P<identity>[^\s(]+)[^\n]*)(?:\nERROR: No matching distribution[^\n]*)?",
+         rb"ERROR: (?P<message>No matching distribution found for (?P<identity>[^\s(]+)[^\n]*)",
+         rb"ERROR: (?P<message>(?:Failed building wheel for|Failed to build|Could not build wheels for|Failed to build installable wheels for some pyproject.toml based projects) \(?'?(?P<identity>[^\s,')]+)[^\n]*)",
+         rb"ERROR: (?P<message>(?P<identity>[^\s:]+(?: [^\s:]+)?) (?:has requirement|requires) [^\n]+)", rb"(?P<message>(?P<identity>[\w.-]+ [\w.!+-]+) requires [^\n]+, (?:but you have|which is not installed)[^\n]*)",
+         rb"ERROR: (?P<message>(?:Package|Ignored the following[^\n]*|Invalid requirement:) '?(?P<identity>[^'\n:]+)'?[^\n]*)",
+         rb"ERROR: (?P<message>Could not open requirements file: [^\n]*|Could not install packages due to [^\n]*|Directory '[^'\n]+' is not installable[^\n]*|\S+ is not a (?:valid|supported) [^\n]*|Can not [^\n]*|Hash[^\n]*|THESE PACKAGES[^\n]*)"),
+        severity={b"": "package"}, success=rb"Successfully installed |Requirement already satisfied: ", more=rb"[ \t]",
+        notes=rb"ERROR: ResolutionImpossible|error: (?:subprocess-exited-with-error|metadata-generation-failed|failed-wheel-build)",
+        sign=rb"^(?:Collecting|Requirement already|Looking in|Processing|Obtaining) |^ERROR: (?:Cannot install|Could not|No matching|Failed|Package|pip's|Invalid|Directory)|^Successfully installed |^error: subprocess-exited"),
+    Row("npm", (b"npm error ", b"npm ERR! ", b" vulnerabilities", b"packages in ", b"package in ", b"up to date", b"# npm audit report"),
+        (_NPM + rb"(?P<message>While resolving: (?P<identity>\S+))", _NPM + rb"(?P<message>(?:Found|Conflicting peer dependency): (?P<identity>\S+))",
+         _NPM + rb"Could not resolve dependency:\n" + _NPM + rb"(?P<message>\w+ (?P<identity>\S+@\"[^\"\n]*\") from [^\n]+)",
+         _NPM + rb"notarget (?P<message>No matching version found for (?P<identity>[^\s]+?)\.?)$",
+         _NPM + rb"(?:404|E404) +(?P<message>'?(?P<identity>@?[^\s'@]+@[^\s']+?)'? is not in (?:the npm|this) registry[^\n]*|The requested resource '(?P<x>[^']+)'[^\n]*)",
+         _NPM + rb"(?P<message>Missing script: \"?(?P<identity>[^\"\n]+)\"?)", _NPM + rb"(?P<message>(?:missing|invalid|extraneous|peer dep missing): (?P<identity>[^\s,]+)[^\n]*)",
+         _NPM + rb"path (?P<location>[^\n]+)\n(?:" + _NPM + rb"[^\n]*\n){0,4}?" + _NPM + rb"(?P<message>command (?P<identity>\S[^\n]*))",
+         _NPM + rb"(?P<message>Lifecycle script [`'](?P<identity>[^`'\n]+)[`'] failed[^\n]*)", _NPM + rb"(?P<code>EJSONPARSE|EUSAGE|ENOTFOUND|ECONNREFUSED|EINTEGRITY|EACCES|ENEEDAUTH) (?P<message>[^\n]+)",
+         rb"(?P<identity>@?[\w./-]+)  (?P<message>[<>=*^~\d][^\n]*)\n(?:Severity: (?P<severity>\w+)\n)?(?=[^\n]* - https?://|Depends on vulnerable)"),
+        severity={b"": "package", b"critical": "package 10", b"high": "package 9", b"moderate": "package 6", b"low": "package 4"},
+        summary=(rb"(?P<vulnerabilities>\d+) (?:\w+ severity )?vulnerabilit(?:y|ies)",), claims=(), notes=_NPM + rb"code \w+", more=_NPM + rb" |[ \t]",
+        success=rb"(?:added|removed|changed) \d+ packages?|up to date\b|found 0 vulnerabilities"),
+    Row("pnpm", (b"ERR_PNPM_",), (rb"(?:\xe2\x80\x89| )?(?P<code>ERR_PNPM_\w+)(?:\xe2\x80\x89| ) *(?P<message>[^\n]*?(?:for|of|from|GET) (?P<identity>[^\s:]+)[^\n]*)", rb"(?:\xe2\x80\x89| )?(?P<code>ERR_PNPM_\w+)(?:\xe2\x80\x89| ) *(?P<message>[^\n]*)"), severity={b"": "package"}),
+    Row("yarn", (b"error ", b"YN00"),
+        (rb"error (?P<message>Couldn't find (?:any versions for |package )\"(?P<identity>[^\"\n]+)\"[^\n]*)", rb"error (?P<message>(?:An unexpected error occurred|(?P<identity>[^\s:]+)(?:@|: )|Command )[^\n]*)",
+         rb"\xe2\x9e\xa4 (?P<code>YN00(?!00|02|13|60|86|07|19|50)\d\d): (?:\xe2\x94\x82|\xe2\x94\x94|\xe2\x94\x8c)? ?(?P<message>(?P<identity>[^\s:]+(?:@[^\s:]+(?::[^\s:]+)?)?)[^\n]*)"),
+        severity={b"": "package"}, sign=rb"^yarn [\w ]*v?\d|\xe2\x9e\xa4 YN\d{4}|^info Visit https://yarnpkg"),
+    Row("uv", ("×".encode(), b"error: ", b"Resolved ", b"Audited "),
+        (rb" *\xc3\x97 (?P<message>No solution found[^\n]*(?:\n[^\n]*)?\n *\xe2\x95\xb0\xe2\x94\x80\xe2\x96\xb6 (?:[^\n]*?\b(?:no version of|there (?:is|are) no versions? of|your project depends on|you require|only|Because) )?(?P<identity>[^\s,]+)[^\n]*)",
+         rb" *\xc3\x97 (?P<message>Failed to [^\n]*?`(?P<identity>[^`\n]+)`[^\n]*)", rb"error: (?P<message>(?:Failed|No |Distribution|The lockfile|Request failed|Package)[^\n]*)"),
+        severity={b"": "package"}, more=rb"[ \t]", sign=rb"\xe2\x95\xb0\xe2\x94\x80\xe2\x96\xb6 |^(?:Resolved|Audited|Installed|Prepared|Using CPython) ",
+        success=rb"(?:Installed|Audited|Uninstalled) \d+ packages? in "),
+    Row("poetry", (b"version solving failed", b"Because "),
+        (rb" *(?P<message>(?:Because|So, because) [^\n]*?(?:depends on|requires|depends on both|no versions of) (?P<identity>[^\s]+(?: \([^)\n]*\))?)[^\n]*)",), severity={b"": "package"},
+        sign=rb"version solving failed", more=rb" *(?:and|so|thus|Thus) |$"),
+    Row("cargo", (b"error: failed to ", b"error: no matching package", b"error: the lock file", b"error: package `"),
+        (rb"error: (?P<message>(?:failed to (?:select a version for|get|download|load source for dependency|resolve)|no matching package(?: named)?(?: found)?|package)[^`\n]*`(?P<identity>[^`\n]+)`[^\n]*)",
+         rb"error: (?P<message>failed to parse manifest at `(?P<location>[^`\n]+)`)", rb"error: (?P<message>(?:the lock file|no matching package found|failed to)[^\n]*)"), severity={b"": "package"}, more=rb"[ \t]|Caused by|$",
+        sign=rb"^error: (?:failed to (?:select|get|download|load|parse manifest|resolve|sync)|no matching package|the lock file|package `)"),
+    Row("go-mod", (b"go: ",), (rb"go: (?P<message>(?:module |finding module for package )?(?P<identity>[\w./-]+\.[\w./-]+(?:@[^\s:]+)?):? [^\n]+)", rb"go: (?P<message>(?:updates to go\.(?:mod|sum)|inconsistent|cannot find|go\.mod)[^\n]*)"),
+        severity={b"": "package"}, sign=rb"^go: (?:module |updates |inconsistent|cannot find|[\w./-]+@\S+: |[\w./-]+: (?:no matching|module|invalid|unrecognized))", more=rb"\t"),
+    Row("bundler", (b"Could not find gem", b"Bundler could not", b"Could not find compatible"), (rb"(?P<message>Could not find gem '(?P<identity>[^'\n]+)'[^\n]*)", rb"(?P<message>Bundler could not find compatible versions for gem \"(?P<identity>[^\"\n]+)\"[^\n]*)",
+         rb"Because (?P<message>[^\n]*? depends on (?P<identity>[\w-]+)[^\n]*)"), severity={b"": "package"}),
+    Row("apt", (b"E: ", b"unmet dependencies"),
+        (rb"E: (?P<message>Unable to locate package (?P<identity>\S+))", rb"E: (?P<message>Package '(?P<identity>[^'\n]+)' has no installation candidate)", rb"E: (?P<message>Version '[^'\n]+' for '(?P<identity>[^'\n]+)' was not found)",
+         rb" (?P<identity>[\w.+:-]+) : (?P<message>(?:Depends|PreDepends|Conflicts|Breaks|Recommends): [^\n]+)", rb"E: (?P<message>(?:Unable to (?:correct|fetch|acquire|lock)|Failed to fetch|Could not|Sub-process|The repository|Broken|Unmet|dpkg was)[^\n]*)"),
+        severity={b"": "package"}, sign=rb"^E: |unmet dependencies"),
+    Row("composer", (b"composer.json requires", b"could not be resolved"), (rb" +- (?P<message>(?:Root )?composer\.json requires (?P<identity>\S+)[^\n]*)", rb" +- (?P<message>(?P<identity>\S+/\S+) [^\n]* requires [^\n]*)"), severity={b"": "package"}),
+]  # fmt: skip
+
+
+# ── text: the fallback for any output; ranks lines by what they say, where they stand, and how unlike the others they are ──
+
+LOOK_BYTES, LOOK_LINES = 8 * MIB, 100_000  # what one survey reads line by line; of an output over either, windows are chosen
+_CELL = 8 * KIB  # windows are chosen in cells of this size
+_LONG = 1000  # bytes of a line that are ranked; a longer one is clipped first
+_MOST = 400  # quotes of one Evidence
+_FLOOR = 0.6  # value below which a line is not offered
+
+# ── normal form: what a line says, without when, where in the CI system and in which colour ──
+
+_RED = rb"(?:\x1b|\^\[)\[(?:\d+;)*(?:[349]1|101|38;5;(?:1|9|160|196))(?:;\d+)*m"
+_GREEN = rb"(?:\x1b|\^\[)\[(?:\d+;)*(?:[349]2|102|38;5;(?:2|10))(?:;\d+)*m"
+_OVERWRITTEN = rb"(?m)^[^\n]*\r(?=[^\n])"
+_COLUMNS = rb"(?m)^[^\t\n]{1,200}\t[^\t\n]{1,200}\t(?=(?:\xef\xbb\xbf)?\d{4}-)"  # job and step, of `gh run view --log`
+_STAMP = (  # GitLab puts stream number and flag behind the time; Docker's builder numbers its steps and counts seconds
+    rb"(?m)^(?:\xef\xbb\xbf)?(?:\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?\]?(?: \d\d[OE][ +])? ?"
+    rb"|\[?\d\d:\d\d:\d\d(?:[.,]\d+)?\]? |#\d+ \d+\.\d+ )"
+)
+
+
+def _normal(block: bytes, colours: bool = False) -> bytes:
+    """`block` in normal form, with as many LFs; with `colours`, red is left as byte 1 and green as byte 2."""
+    if block.count(b"\0") * 3 > len(block):  # UTF-16, whose LFs stay where they were
+        block = block.replace(b"\0", b"")
+    if b"\x1b" in block or b"^[" in block:
+        if colours:
+            block = rx(_GREEN).sub(b"\2", rx(_RED).sub(b"\1", block))
+        block = strip_ansi(block)
+    if b"\r" in block:
+        block = rx(rb"(section_(?:start|end):\d+:[^\r\n]*)\r").sub(rb"\1 ", block.replace(b"\r\n", b"\n"))
+        block = rx(_OVERWRITTEN).sub(b"", block)
+    if b"\t" in block and rx(_COLUMNS).search(block, 0, 4 * KIB):
+        block = rx(_COLUMNS).sub(b"", block)
+    return rx(_STAMP).sub(b"", block)
+
+
+def normal(line: bytes) -> bytes:
+    """One stored line as it is shown: `clean`, and without the timestamps and columns that CI systems put before every line."""
+    return clean(_normal(line))
+
+
+_WORD = (
+    rb"(?<![\w./\\@:-])(?:[Ee]rrors?|ERRORS?|[Ff]ail(?:ed|ures?|s|ing)?|FAIL(?:ED|URE)?|[Ee]xception|[Ff]atal|FATAL|[Pp]anic"
+    rb"|[Aa]bort(?:ed|ing)?|[Ii]nvalid|[Cc]rash(?:ed)?|[Tt]raceback|[Uu]nable|[Cc]annot|[Mm]issing|[Rr]ejected|[Uu]nsupported"
+    rb"|[Ff]orbidden|CRITICAL|SEVERE|[Gg]iving up|[Tt]imed out|[Tt]imeout)(?![\w/\\@-]|\.\w)"
+)
+
+
+def clip(line: bytes, width: int) -> bytes:
+    """`line` in about `width` bytes: its start and a window round its next error word, ` … ` between, no character cut."""
+    if len(line) <= width:
+        return line
+    third, more = width // 3, " …".encode()
+    word = rx(_WORD).search(line, third) or rx(rb"(?i)error|exception|fail").search(line, third)
+    if word is None or word.end() <= width:
+        return _whole(line[:width]) + more
+    start = max(third, word.start() - width // 6)
+    end = start + width - third
+    window = _whole(line[start:end].lstrip(bytes(range(0x80, 0xC0))))
+    return _whole(line[:third]) + more + b" " + window + (more if end < len(line) else b"")
+
+
+def _whole(text: bytes) -> bytes:
+    """`text` without the character of UTF-8 that its end cuts."""
+    return rx(rb"(?:[\xc2-\xdf]|[\xe0-\xef][\x80-\xbf]?|[\xf0-\xf4][\x80-\xbf]{0,2})\Z").sub(b"", text)
+
+
+# ── kinds of lines ──
+
+_FRAMING, _MARKING = ("run", "end", "step", "post"), ("exit", "annotation")  # round a step of a CI system; how it fails
+_SOFT = ("status", "header", "warning", "word")  # weaker when their shape is common
+_FRAIL = ("message", "cause", "block", "level", "status", "header", "word")  # weaker beside words of chatter
+_LEAK = {"exit": 0.25, "total": 0.25, "status": 0.25, "warning": 0.25, "word": 0.25, "target": 0.4}  # what neighbours get, else 0.6
+
+# (kind, value, stems, expression at the start, expression anywhere): the first row of which an expression fits names the line.
+# Only lines that hold, in lower case, one of a row's stems are tried.
+_ROWS: List[Tuple[str, float, bytes, bytes, bytes]] = [
+    # the frame of CI systems: GitHub, Azure, GitLab, Jenkins, Travis, Buildkite
+    ("run", 0, b"##[", rb"##\[group\]Run |##\[section\]Starting: ", b""),
+    ("end", 0, b"##[|starting command", rb"##\[endgroup\]|=+ Starting Command Output =+", b""),
+    ("post", 0, b"##[|post job|section_start|cleaning up orphan",
+     rb"Post job cleanup|Cleaning up orphan|##\[section\]Finishing|section_start:\d+:(?:cleanup|after_script|upload_art"
+     rb"|archive_cache)", b""),
+    ("step", 0, b"section_start|[pipeline]|travis_fold|current runner|~~~ ",
+     rb"section_start:|\[Pipeline\] (?:sh|stage|bat|\{)|travis_fold:start|Current runner version|~~~ ", b""),
+    ("command", 0, b"$ ", rb"\$ \S", b""),
+    ("exit", 6, b"##[|fail|err|exit",
+     rb"##\[error\](?:Process completed|The process |Process exited|\S+ exited with|The operation was cancel)|ERROR: Job failed"
+     rb"|ERROR: script returned|Error: Process completed with exit code [1-9]|The command \".*\" exited with [1-9]"
+     rb"|Exited with code|Build step '.*' marked build as failure|.{0,12}The command exited with status [1-9]", b""),
+    ("annotation", 10, b"##[|::err|##vso", rb"##\[error\]|::error\b|##vso\[task\.logissue type=error", b""),
+    # how a program died
+    ("died", 10, b"segmentation|killed|abort|bus err|terminated|illegal instr",
+     rb"(?:\S+: (?:line \d+: +)?)?(?:\d+ )?(?:Segmentation fault|Killed|Aborted|Bus error|Terminated"
+     rb"|Illegal instruction)\b[\s:]*(?:\(core dumped\))?[^.]{0,60}$", b""),
+    ("crash", 10, b"segmentation|dumped|sanitizer|sigsegv|sigabrt|sigkill|sigbus|fatal|panic|memory|oom|heap|race|smashing|assert"
+     b"|terminate|compiler|internalerr|backoff|double free|runtime err|overflow|deadlock|maximum",
+     rb"panic: |[Ff]atal error[: ]|FATAL ERROR|INTERNALERROR> \S+Error",
+     rb"Segmentation fault|core dumped|(?:Address|Thread|Memory|Leak|UndefinedBehavior)Sanitizer\b|\bSIG(?:SEGV|ABRT|KILL|BUS)\b"
+     rb"|Fatal Python error|panicked at|OutOfMemory|\bOOM|[Oo]ut of memory|heap limit|DATA RACE|smashing|Assertion .*failed"
+     rb"|terminate called|internal compiler error|CrashLoopBackOff|ImagePullBackOff|double free|runtime error: |[Ss]tack overflow"
+     rb"|[Dd]eadlock|exceeded the maximum"),
+    # the tool's own count
+    ("total", 8, b"fail|err|problem|issue|violation|vulnerab",
+     rb"=+ .*\b[1-9]\d* (?:failed|errors?)\b.*=+$|[1-9]\d* (?:failed|errors?)\b.* in \d|test result: FAILED|\s*(?:\S )?(?:Found "
+     rb"|Checked .*)?[1-9]\d* (?:problems?|errors?|issues?|violations?)\b|(?:\[INFO\] |\*\* )?(?:BUILD|Build|TEST) FAIL"
+     rb"|FAILURE: Build failed|FAILURES!|\s*[1-9]\d* Error\(s\)|\d+% tests passed, [1-9]|\s*[1-9]\d* (?:of \d+ )?(?:tests? "
+     rb"|specs? |scenarios? )?(?:failing|failed|failures?)\b|\s*Summary.* [1-9]\d* failed|\s*Tests?(?: Files"
+     rb"| Suites)?:? .*\b[1-9]\d* failed", b""),
+    ("total", 8, b"fail|errors|error gen|error found|error in|vulnerab", b"",
+     rb"[Tt]ests? run: .*(?:Failures|Errors|failed)\W+[1-9]|\b[1-9]\d* errors?,? (?:generated|found|in \d|and)"
+     rb"|FAILED \((?:failures|errors)=|\b(?:Failures|Errors|Failed|failed|failures|errors)(?:=|: +)[1-9]"
+     rb"|\b[1-9]\d* (?:tests? failed|fails\b|FAILED TEST)|, [1-9]\d* fail(?:ed|ures?)\b|\*\*\* [1-9]\d* TESTS? FAILED"
+     rb"|\b[1-9]\d* vulnerabilit"),
+    # what failed
+    ("name", 9, b"fail|err|not ok|rspec ./|stdout ---|would ref"
+     b"|\xe2\x97\x8f|\xe2\x9c\x95|\xe2\x9c\x96|\xe2\x9c\x97|\xe2\x9c\x98|\xc3\x97|\xe2\x9d\x8c",
+     rb"(?:\[gw\d+\] \[ *\d+%\] )?(?:SUB)?(?:FAILED|ERROR) (?!in \d)\S*(?:::|\.py\b| \[|\[)|\s*--- FAIL: "
+     rb"|\s*FAIL(?:ED)?\s*[:!\]]?\s+\S|ERROR: \S+ \(|\s*(?:\xe2\x97\x8f|\xe2\x9c[\x95-\x98]|\xc3\x97|\xe2\x9d\x8c) +\S"
+     rb"|\s*not ok \d+|> Task \S+ FAILED|\S.* > .* FAILED$|\s+Failed \S+ \[\d|---- .+ stdout ----$|Test .* (?:FAILED|failed)"
+     rb"|rspec \./|would reformat |nox > Session \S+ failed|\s*\d+\) (?:Failure|Error):|\S+#\S+ \[\S+:\d+\]:", b""),
+    ("name", 9, b"fail|... error|<<< error|(timeout|(segfault|subprocess abort", b"",
+     rb"\.\.\. (?:FAILED|ERROR|FAIL)\b|\[ *FAIL(?:ED|URE)? *\]|<<< (?:FAILURE|ERROR)!|(?:\.{3}"
+     rb"|\xe2\x80\xa6) ?(?:\*{3})?(?:Failed|FAILED|FAIL)\b|: FAILED$|: FAIL (?:code|\xe2\x9c)|\bFAILED in \d|\((?:Failed|Timeout"
+     rb"|SEGFAULT|Subprocess aborted)\)$|\*\*\* FAILED \*\*\*"),
+    # what went wrong
+    ("detail", 9, b"e  ", rb"E {2,}\S", b""),
+    ("message", 9, b"err|fatal|e: ",
+     rb"\s*(?:[|] *|\xe2\x94\x82 *)?(?:\S{1,300}[:(]\d+(?:[:,]\d+)?\)?\s*[:-]? *|\S{1,60}: )?(?:fatal |internal |syntax |type "
+     rb"|build |link )?[Ee]rror(?:\[\w+\]| [A-Z]{1,6}\d{2,6}|\(\w+\)| at \S+)?: ?\S|CMake Error|\s*\d+:\d+ +error "
+     rb"|\s*(?:\[ERROR\]|ERROR:?|FATAL:?|fatal:|E:) *\S|(?:npm|pnpm|yarn) (?:ERR!|error) |error(?:[:\[]| [A-Z])"
+     rb"|\W{0,4}ERR_[A-Z_]{4,}|dpkg: error |Error (?:from|response) |\*\* \(\w+\) ", rb"[:(]\d+[:,]\d+\)?:? .*\b[Ee]rror\b"),
+    ("message", 9, b"err|exception|failure|timeout|interrupt|caused by|warning|exit|uncaught|unhandled|fail|conflict",
+     rb"(?:[#+|] *)?\s*(?:[\w$]+[.:]+)*[A-Z]\w*(?:Error|Exception|Failure|Timeout|Interrupt|Warning|Exit)\b(?:$|: | \[|:$)"
+     rb"|(?:During handling|Exception in|Unhandled|Uncaught) |\s*Caused by: |Failed asserting|CONFLICT "
+     rb"|\s*Failure/Error: ", rb" \(\w+(?:Error|Exception)\)$"),
+    ("target", 8, b": *** |e: |failed: ", rb"(?:\w*make\S*|ninja)(?:\[\d+\])?: \*\*\* |FAILED: ", b""),
+    ("cause", 8, b"not |no |cannot|can't|could|failed to|unable|reject|already|coverage|solving|style issue|denied|undefined"
+     b"|unres|enoent|econn|etime|eresol|eacces|timed out|did you|refused|reset by|unauthor|rate limit|would be|out of date"
+     b"|mismatch|unexpected|unknown|http|status code|forbidden|credentials|threshold|incompatible|immutable|multiple def"
+     b"|giving up|unsatisf|conflicting", b"",
+     rb"[Ff]ailed to [a-z]|[Uu]nable to [a-z]|: .{0,99}?not found|not found$|[Nn]o such file|[Cc]an(?:no|')t (?:find|import|open"
+     rb"|resolve|patch|install|connect|load|parse|access|read|create|use|convert|assign|allocate|execute|bind|start|reach)"
+     rb"|[Cc]ould not |undefined (?:reference|symbol|method|variable)|[Mm]ultiple definition|[Uu]nresolved|[Nn]o (?:matching"
+     rb"|module named|package|space left)|ENOENT|ECONN[A-Z]+|ETIMEDOUT|ERESOLVE|EACCES|[Tt]imed out|did not (?:complete|run|match"
+     rb"|receive)|[Cc]onnection (?:refused|reset|broken|closed)|[Uu]nauthori[sz]ed|not authori[sz]ed|[Dd]enied\b|[Ff]orbidden\b"
+     rb"|\[(?:remote )?rejected\]|already (?:in use|exists)|[Cc]overage .*(?:fail|less than|not reached|not meet)"
+     rb"|version solving failed|[Ss]tyle issues|[Nn]o .*credentials|rate limit|[Dd]id you mean|not formatted|would be reformatted"
+     rb"|[Oo]ut of date|[Mm]ismatch(?:es|ed)?\b|is not (?:defined|assignable|a function|recogni[sz]ed|accessible|available"
+     rb"|expected|a valid)|does not (?:exist|satisfy|match)|[Uu]nexpected (?:token|input|end|argument|EOF|indent)"
+     rb"|[Uu]nknown (?:option|argument|command|flag|type|target)|HTTP (?:Error )?[45]\d\d|status code:? [45]\d\d"
+     rb"|[Bb]ad credentials|threshold .*not met|\b(?:40[0-9]|429|50[0-4]) (?:Client|Server|Not|Forbidden|Unauth|Bad|Service"
+     rb"|Internal|Too)|[Ii]ncompatible|is immutable|[Gg]iving up|unsatisf|conflicting dep"),
+    ("block", 8, b"went wrong|> |execution|summarizing|fail|errors =",
+     rb"\* What went wrong:|> (?:Formatting|There (?:were|was)|Compilation|Could not|Process |A failure|Failed|No such)"
+     rb"|Execution failed for|Summarizing \d+ Fail|failures:$|Failed (?:tests?|examples):|\d+ tests? failed:"
+     rb"|The following tests FAILED|=+ (?:FAILURES|ERRORS|short test summary info) =+|There (?:was|were) \d+ (?:failure"
+     rb"|error)", b""),
+    ("block", 6, b"traceback", rb"\s*(?:[+|] )*(?:Exception Group )?Traceback \(most recent call last\)", b""),
+    ("level", 6, b"err|critical|severe|fatal|emerg|alert|crit",
+     rb"\W{0,2}(?:\S{1,40} ){0,4}[\[<(]?(?:ERROR|CRITICAL|SEVERE|FATAL|EMERG|ALERT)\b|ERRO\[|FATA\[|[EF]\d{4} \d\d:",
+     rb"level\W{1,4}(?:error|fatal|critical)|\"(?:severity|level)\": ?\"(?:ERROR|CRITICAL|FATAL)|\[(?:error|crit|alert|emerg)\]"),
+    ("status", 6, b"exit|status|terminated|non-zero|command failed|build stopped|elifecycle", b"",
+     rb"(?:exit(?:ed)?|status|terminated) (?:with )?(?:exit )?(?:code|status)?:? ?[1-9]\d*|non-zero|[Cc]ommand failed"
+     rb"|build stopped|\bELIFECYCLE\b|returned status [1-9]"),
+    ("header", 2, b"___|---", rb"_{3,} .+ _{3,}$|-{3,} .+ -{3,}$", b""),
+    ("warning", 3, b"warn|deprecat", rb"\W{0,2}(?:\S{1,40} ){0,4}[\[<(]?(?:WARN(?:ING)?|[Ww]arning)\b",
+     rb": warning: |\"level\": ?\"warn|level=warn|[Dd]eprecat|##\[warning\]"),
+    ("word", 3, b"err|fail|exception|fatal|panic|abort|invalid|crash|traceback|unable|cannot|missing|reject|unsup|forbid|critical"
+     b"|severe|giving up|timed out|timeout", b"", _WORD),
+]  # fmt: skip
+
+_PLACE = (
+    rb"\s*(?:\.{0,2}/)?(?:[A-Za-z]:\\)?[\w.@/\\+-]+(?:\.\w{1,5}(?::\d+:\d+:? |:\d+: |\(\d+,\d+\): )(?!warning|note|info|in |hint"
+    rb"|\w*Warning)\S|:\d+ [A-Z]{1,4}\d{2,5}\b)"
+)
+_ROW = rb"\s+\d+:\d+ +(?!warning)\S"  # of a linter that printed the file once, above
+_ZERO = (
+    rb"\b(?:0|no) (?:errors?|failures?|failed|problems?|issues|vulnerabilities)\b|(?:errors?|failed|failures?|exit code"
+    rb"|failure_count)[=:]? ?0\b|without errors?"
+)
+_GOOD = (
+    rb"\s*(?:PASS|PASSED|ok|OK|SUCCESS|Success|Skipped|SKIP|--- (?:PASS|SKIP)|=== (?:RUN|PAUSE|CONT|NAME)|\[ +(?:OK"
+    rb"|RUN) +\])(?!\w)|\s*\xe2\x9c[\x93\x94\x85]",
+    rb"\.\.\. ?(?:ok|skipped|ignored)\b|\b(?:PASSED|Passed|passed|SKIPPED|UP-TO-DATE)$|\bPASSED (?:in \d|.*\[ *\d+%\])|\b(?:200"
+    rb"|201|204|304) \d+ ?(?:ms|b)?$",
+)
+_CHATTER = (
+    rb"\s*(?:Compiling|Download(?:ing|ed)|Install(?:ing|ed)|Collecting|Requirement|Using|Get:|Fetch(?:ing|ed)|Extracting"
+    rb"|Unpacking|Selecting|Preparing to|Setting up|[Cc]hecking|add(?:ed)?|removed|Adding|[Cc]opying|[Cc]reating|Pulling"
+    rb"|Receiving|Resolving|Writing|remote:|\* +\[new|Cloning|\[ *\d+(?:/\d+|%)\]|\[command\]|hint:|-- |shell:|env:|Generating"
+    rb"|\d+ files? |\++ |gcc |g\+\+ |cc |npm warn|debug|info|warning\b)",
+    rb"##\[(?:debug|group|endgroup|command|warning|notice)\]|\b[Ww]arning: |\b(?:INFO|DEBUG|TRACE|WARN|WARNING)\b"
+    rb"|\xe2\x94\x81\xe2\x94\x81",
+)
+_NEAR = (
+    rb"\s*(?:[-+] ?)?(?:Expected|Received|Actual|Got|expected|received|actual|got|want|left|right|Error Trace|Messages|Which is"
+    rb"|to (?:equal|be|receive|match|contain)|symbol|location)\b ?:?|\s*--> |\s*> +\d+ \||>? +(?:assert|raise) |\s*In \[\w+\] at:"
+    rb"|E {2,}\S"
+)
+_FRAME = (
+    rb"\S+\.\w{1,4}:\d+: (?:in\b|[A-Z]\w+$)|\s*(?:File \"|at |\d+: +\S+::|#\d+ +0x|from /|\S+\.(?:go|rb|exs?):\d+|# \./"
+    rb"|\xe2\x9d\xaf \S+:\d+)|\s+\S+:\d+:in "
+)
+_TESTISH = rb"(?:^|[/\\])tests?[/\\]|\btest_\w+\.py|_test\.\w+\b|[._](?:spec|test)\.\w+|Tests?\.(?:java|kt|cs|swift|php)\b"
+_LIBRARY = (
+    rb"(?:site|dist)-packages|node_modules|/rustc/|\.cargo/registry|/usr/lib|hostedtoolcache|<frozen |node:internal|\(internal/"
+    rb"|/opt/|\$GOROOT|/go/pkg/mod|core::|std::|/gems/|lib/python\d|^\s*at (?:java|javax|jdk|sun|org\.junit|org\.gradle"
+    rb"|org\.apache\.maven|kotlin|scala)\."
+)
+_EXCERPT = rb"\s*\d* \|"  # a line of code that a tool prints with its number
+_COUNTS = (
+    rb"\d+ (?:\w+ ){0,2}(?:fail|err|problem|issue|violation|test)|(?:fail\w*|errors?|status|code|exit\w*)\W{0,3}(?:with |code "
+    rb"|status |exit ){0,3}\d"
+)
+_WRAPPED = rb"\{\".{0,200}?\"(?:Output|msg|message|error|log)\": ?\"((?:[^\"\\]|\\.)*)\""  # what a JSON line of a log says
+
+_DIGITS, _ONES = b"0123456789", bytes.maketrans(b"23456789", b"11111111")
+_VARIES = frozenset(b"0123456789/\\\"'`\x98")  # bytes of words that differ between repeats of one message
+
+
+class _Look:
+    """What lines of one text, digits aside, are worth; `seen` counts them."""
+
+    __slots__ = ("kind", "value", "shape", "seen")
+
+    def __init__(self, kind: str = "", value: float = 0.0, shape: bytes = b"") -> None:
+        self.kind = kind
+        self.value = value
+        self.shape = shape
+        self.seen = 0
+
+
+class _Window:
+    """Lines read closely: bytes `start` to `end` of `source`, the first being line `number` there and line `base` of the survey."""
+
+    __slots__ = ("source", "start", "end", "number", "base", "block")
+
+    def __init__(self, source: Source, start: int, end: int, number: int, base: int, block: bytes) -> None:
+        self.source = source
+        self.start = start
+        self.end = end
+        self.number = number
+        self.base = base
+        self.block = block
+
+
+class _Line:
+    """A line that may be quoted; `at` is its place in the survey, `head` that of the line it explains (-1: none)."""
+
+    __slots__ = ("at", "value", "kind", "shape", "text", "head", "step")
+
+    def __init__(self, at: int, value: float, kind: str, text: bytes, step: int = 0, head: int = -1) -> None:
+        self.at = at
+        self.value = value
+        self.kind = kind
+        self.shape = _shape(text)
+        self.text = text
+        self.head = head
+        self.step = step
+
+
+def _shape(line: bytes) -> bytes:
+    """`line` with numbers, paths and quoted names masked, so that repeats look alike; then cut, for names differ in length."""
+    return b" ".join([word if _VARIES.isdisjoint(word) else b"*" for word in line[:300].split()])[:90]
+
+
+_GUARDS: List[Tuple[bytes, Dict[bytes, List[Tuple[int, Tuple[bytes, ...]]]]]] = []
+
+
+def _guards() -> Tuple[bytes, Dict[bytes, List[Tuple[int, Tuple[bytes, ...]]]]]:
+    """Which rows to try: an expression that finds roots (stems that hold no other stem), and by root the rows with their stems."""
+    if not _GUARDS:
+        from re import escape
+
+        stems = sorted({stem for row in _ROWS for stem in row[2].split(b"|")}, key=lambda stem: (len(stem), stem))
+        rows: Dict[bytes, List[Tuple[int, Tuple[bytes, ...]]]] = {}
+        for stem in stems:
+            root = next((root for root in rows if root in stem), stem)
+            rows.setdefault(root, [])
+        for at, row in enumerate(_ROWS):
+            by_root: Dict[bytes, List[bytes]] = {}
+            for stem in row[2].split(b"|"):
+                by_root.setdefault(next(root for root in rows if root in stem), []).append(stem)
+            for root, longer in by_root.items():
+                rows[root].append((at, () if root in longer else tuple(longer)))
+        tails: Dict[bytes, List[bytes]] = {}  # the alternation in two steps, since it costs by its length
+        for root in rows:
+            tails.setdefault(escape(root[:1]), []).append(escape(root[1:]))
+        _GUARDS.append((b"|".join(first + b"(?:" + b"|".join(rest) + b")" for first, rest in tails.items()), rows))
+    return _GUARDS[0]
+
+
+def _is(either: Sequence[Any], line: bytes) -> bool:
+    """Whether one of two expressions fits, the first at the start of the line, the second anywhere."""
+    return bool(either[0] and rx(either[0]).match(line) or either[1] and rx(either[1]).search(line))
+
+
+class _Survey:
+    """The lines of all windows, in order, each with its look. Texts that differ only in digits share a look."""
+
+    __slots__ = ("windows", "looks", "memo", "gaps", "bases", "cached", "lines")
+
+    def __init__(self) -> None:
+        self.windows: List[_Window] = []
+        self.looks: List[_Look] = []
+        self.memo: Dict[bytes, _Look] = {}
+        self.gaps: Set[int] = set()  # lines that do not follow the one before
+        self.bases: List[int] = []
+        self.cached, self.lines = -1, [b""]
+
+    def read(self, source: Source, start: int, data: bytes, number: int) -> None:
+        """Take `data`, whole lines from `start` on, the first of them line `number`."""
+        lines = _normal(data[:-1] if data.endswith(b"\n") else data, True).split(b"\n")
+        if max(map(len, lines)) > _LONG:
+            lines = [clip(line, _LONG) for line in lines]
+        block = b"\n".join(lines)
+        before = self.windows[-1] if self.windows else None
+        if before is None or (before.source, before.end) != (source, start) or before.number == number:
+            self.gaps.add(len(self.looks))
+        self.windows.append(_Window(source, start, start + len(data), number, len(self.looks), block))
+        self.bases.append(len(self.looks))
+        memo, looks = self.memo, self.looks
+        counted, nothing = memo.setdefault(b"\n", _Look()), memo.setdefault(b"", _Look())
+        for line in lines:
+            key = line.translate(None, _DIGITS)
+            look = memo.get(key)
+            if look is counted:  # "0 failed" is not "3 failed"
+                key = line.translate(_ONES)
+                look = memo.get(key)
+            if look is None:
+                look = self.judge(line)
+                if look.value and len(key) < len(line) and rx(_COUNTS).search(line):
+                    memo[key], key = counted, line.translate(_ONES)
+                if len(memo) < 40_000:
+                    memo[key] = look
+                elif not look.kind:
+                    look = nothing
+            look.seen += 1
+            looks.append(look)
+
+    def judge(self, line: bytes) -> _Look:
+        """What a line is worth by its own words."""
+        red, green, line = b"\1" in line, b"\2" in line, line.translate(None, b"\1\2")
+        wrapped = rx(_WRAPPED).match(line) if line.startswith(b"{") else None
+        if wrapped:
+            line = wrapped.group(1).replace(rb"\n", b"") + b" " + line[: wrapped.start(1)]
+        kind, value = "", 0.0
+        low, (pattern, rows) = line.lower(), _guards()
+        roots = rx(pattern).findall(low)
+        if roots:
+            tried = {at for root in set(roots) for at, stems in rows[root] if not stems or any(stem in low for stem in stems)}
+            for at in sorted(tried):
+                if _is(_ROWS[at][3:], line):
+                    kind, value = _ROWS[at][:2]
+                    break
+        if value < 6 and kind not in _FRAMING and (rx(_PLACE).match(line) or rx(_ROW).match(line)):
+            kind, value = "place", 7.0
+        if red and kind not in _FRAMING and line.strip():
+            kind, value = kind or "word", max(value, min(value + 2, 9.0), 3.0)
+        if not value:
+            return _Look(kind)
+        if not red and kind != "name" and (_is(_GOOD, line) or green and kind == "word"):
+            value *= 0.05
+        if (b"0" in low or b"no " in low or b"without" in low) and rx(_ZERO).search(low):
+            value *= 0.2
+        if kind in _FRAIL and not red and _is(_CHATTER, line):
+            value *= 0.25
+        return _Look(kind, value, _shape(line))
+
+    def window_of(self, at: int) -> int:
+        """Index of the window that holds line `at` of the survey."""
+        from bisect import bisect_right
+
+        return bisect_right(self.bases, at) - 1
+
+    def text(self, at: int) -> bytes:
+        """Line `at` in normal form."""
+        if self.cached < 0 or not 0 <= at - self.windows[self.cached].base < len(self.lines):
+            self.cached = self.window_of(at)
+            self.lines = self.windows[self.cached].block.split(b"\n")
+        return self.lines[at - self.windows[self.cached].base].translate(None, b"\1\2").rstrip()
+
+
+# ── which part to read ──
+
+# What cells are scored by, and what each is worth; it counts less the more cells hold it. The first _MARKS end a failing step.
+_SIGNS: List[Tuple[bytes, float]] = [
+    (b"##[error]", 9), (b"Job failed", 9), (b"script returned exit", 9), (b"FAIL", 6), (b"ailed", 3), (b"rror:", 5), (b"ERROR", 5),
+    (b"rror", 1), (b"xception", 3), (b"Traceback", 6), (b"atal", 4), (b"panic", 4), (b"not ok ", 5), (b"not found", 3),
+    (b"undefined ", 3), (b"enied", 3), (b"imed out", 4), (b"egmentation", 8), (b"E      ", 5), (b"*** ", 4), ("✕".encode(), 5),
+    (b"CRITICAL", 6), (b"Killed", 6),
+]  # fmt: skip
+_MARKS = 3
+_STARTS = (b"##[group]Run ", b"section_start:", b"##[section]Starting", b"[Pipeline] sh")
+
+
+def _cells(source: Source, start: int, end: int, wide: bool) -> Dict[int, int]:
+    """Cells between `start` and `end` that hold signs: cell → bits of the signs and, above them, of the starts of steps."""
+    literals = [sign for sign, _ in _SIGNS] + list(_STARTS)
+    if wide:
+        literals = [b"\0".join(sign[at : at + 1] for at in range(len(sign))) for sign in literals]
+    found: Dict[int, int] = {}
+    for at in range(start, end, CHUNK):
+        data = source.read(at, min(end, at + CHUNK + 40))
+        for bit, literal in enumerate(literals):
+            pos = data.find(literal)
+            while pos >= 0:
+                cell = (at + pos) // _CELL
+                found[cell] = found.get(cell, 0) | 1 << bit
+                pos = data.find(literal, (cell + 1) * _CELL - at)
+    return found
+
+
+def _worth(found: Dict[int, int], first: int, last: int) -> Dict[int, float]:
+    """What each cell promises: rare signs, above all the first in a failing step; nearness to its marker; the head and the tail."""
+    from math import log2
+
+    signs = range(len(_SIGNS))
+    spread = [1 + sum(bits >> bit & 1 for bits in found.values()) for bit in signs]
+    weights = [weight * log2(1 + (last - first + 1) / spread[bit]) for bit, (_, weight) in enumerate(_SIGNS)]
+    worth = {cell: sum([weights[bit] for bit in signs if bits >> bit & 1]) for cell, bits in found.items()}
+    begin, steps = first, {}
+    for cell in sorted(found):
+        if found[cell] & ((1 << _MARKS) - 1):
+            steps[begin] = cell
+        if found[cell] >> len(_SIGNS):
+            begin = cell
+    for begin, mark in sorted(steps.items())[-8:] or [(first, last)]:
+        fresh = [3] * len(_SIGNS)
+        for cell in range(begin, mark + 1):
+            for bit in signs:
+                if fresh[bit] and found.get(cell, 0) >> bit & 1:
+                    fresh[bit] -= 1
+                    worth[cell] += 10 * _SIGNS[bit][1]
+            if cell in worth or cell > mark - 8:
+                worth[cell] = worth.get(cell, 0.0) * (3 if steps else 1) + (100 if cell > mark - 8 else 0)
+    for cell in [first, first + 1, *range(last - 8, last + 1)]:
+        worth[cell] = worth.get(cell, 0.0) + 50.0
+    return worth
+
+
+def _spans(source: Source, start: int, end: int, limit: int) -> List[Tuple[int, int]]:
+    """Byte spans of about `limit` bytes in all, from line start to line end, that promise most; in order, apart."""
+    if end - start <= limit:
+        return [(start, end)]
+    first, last = start // _CELL, (end - 1) // _CELL
+    worth = _worth(_cells(source, start, end, source.read(start, start + 512).count(b"\0") > 128), first, last)
+    chosen = sorted(worth, key=lambda cell: (-worth[cell], cell))[: max(limit // _CELL, 1)]
+    spans: List[Tuple[int, int]] = []
+    for cell in sorted(chosen):
+        low, high = max(cell * _CELL, start), min((cell + 1) * _CELL, end)
+        if low > start:
+            back = max(start, low - 2 * KIB)
+            low = back + source.read(back, low).rfind(b"\n") + 1 or low
+        if high < end:
+            high += source.read(high, min(end, high + 2 * KIB)).find(b"\n") + 1
+        if spans and low <= spans[-1][1]:
+            spans[-1] = spans[-1][0], max(high, spans[-1][1])
+        elif low < high:
+            spans.append((low, high))
+    return spans
+
+
+def _free(source: Source, taken: Sequence[Tuple[str, int, int]]) -> List[Tuple[int, int]]:
+    """Byte spans of `source` that no other profile explains."""
+    at, free = 0, []
+    for first, last in sorted((first, last) for stream, first, last in taken if stream == source.name):
+        start = source.start_of(first)
+        if start > at:
+            free.append((at, start))
+        at = max(at, source.start_of(last + 1))
+    return free + [(at, source.size)] if at < source.size else free
+
+
+def is_binary(source: Source) -> bool:
+    """Whether most of 16 samples hold bytes that neither text nor a terminal's output has; text in UTF-16 is text."""
+    control = bytes(set(range(32)) - {8, 9, 10, 12, 13, 27}) + b"\x7f"
+    step, odd, count = max(source.size // 16, 2 * KIB), 0, 0
+    for at in range(0, source.size, step):
+        sample = source.read(at, min(source.size, at + 2 * KIB))
+        zeros = sorted((sample[0::2].count(0), sample[1::2].count(0)))
+        wide = zeros[1] * 3 > len(sample) and zeros[0] * 8 < len(sample)
+        odd += not wide and (len(sample) - len(sample.translate(None, control))) * 50 > len(sample)
+        count += 1
+    return odd * 2 > count
+
+
+def _survey(sources: Sequence[Source], taken: Sequence[Tuple[str, int, int]]) -> _Survey:
+    """Read all of small outputs, and what promises most of large ones."""
+    survey = _Survey()
+    free = [(source, span) for source in sources if not is_binary(source) for span in _free(source, taken)]
+    size = sum(end - start for _, (start, end) in free)
+    lines = sum(source.counts[-1] for source in sources)
+    limit = min(LOOK_BYTES, LOOK_LINES * sum(source.size for source in sources) // max(lines, 1))
+    for source, (start, end) in free:
+        share = limit if size <= limit else max(limit * (end - start) // size, _CELL)
+        for low, high in _spans(source, start, end, share):
+            number = source.line_at(low)
+            for at, data in source.line_windows(low, high):
+                survey.read(source, at, data, number)
+                number += data.count(b"\n")
+    return survey
+
+
+# ── place: the steps of a CI system, and which of them failed ──
+
+
+class _Places:
+    """Where steps start (`stops`: or windows), which failed (first line, last marker), and which lines are echoes of scripts."""
+
+    __slots__ = ("steps", "stops", "failing", "echo")
+
+    def __init__(self, survey: _Survey) -> None:
+        size = len(survey.looks)
+        self.echo = bytearray(size + 1)
+        self.failing: List[Tuple[int, int]] = []
+        starts, step, run, open_end = [0], 0, -1, False
+        for at, kind in [(at, look.kind) for at, look in enumerate(survey.looks) if look.kind in _FRAMING or look.kind in _MARKING]:
+            if kind == "end":
+                if 0 <= run > at - 400:
+                    self.echo[run + 1 : at + 1] = b"\1" * (at - run)
+                run = -1
+            elif kind in _MARKING:
+                if self.failing and self.failing[-1][0] == step:
+                    self.failing.pop()
+                self.failing.append((step, at))
+                open_end = kind == "annotation"
+            else:
+                if open_end:  # an annotation is no end
+                    self.failing[-1] = self.failing[-1][0], at - 1
+                starts.append(at)
+                step, run, open_end = step if kind == "post" else at, at if kind == "run" else -1, False
+        if open_end:
+            self.failing[-1] = self.failing[-1][0], size - 1
+        self.steps = sorted(set(starts))
+        self.stops = sorted(survey.gaps.union(starts, [size]))
+
+    def bounds(self, at: int) -> Tuple[int, int]:
+        """The step, or the part of one, that holds line `at`: its first line, and the line after its last."""
+        from bisect import bisect_right
+
+        after = bisect_right(self.stops, at)
+        return self.stops[after - 1], self.stops[after]
+
+    def step(self, at: int) -> int:
+        """The first line of the step that holds line `at`."""
+        from bisect import bisect_right
+
+        return self.steps[bisect_right(self.steps, at) - 1]
+
+    def inside(self, at: int) -> bool:
+        """Whether line `at` stands in a failing step, before its last marker; everywhere when nothing is marked."""
+        from bisect import bisect_right
+
+        before = bisect_right(self.failing, (at, sys.maxsize)) - 1
+        return not self.failing or before >= 0 and at <= self.failing[before][1]
+
+
+# ── ranking ──
+
+
+def _heads(survey: _Survey, places: _Places, status: Optional[int]) -> List[_Line]:
+    """Lines that are evidence by their own words: per shape the first few, those of a failing step before others."""
+    from heapq import nsmallest
+    from math import log2
+
+    looks = survey.looks
+    seen: Dict[bytes, int] = {}
+    for look in survey.memo.values():
+        seen[look.shape] = seen.get(look.shape, 0) + look.seen
+    for look in survey.memo.values():
+        look.seen = seen[look.shape] if look.value else look.seen
+    strong = any(look.value >= 6 and look.kind not in ("exit", "status") and places.inside(at) for at, look in enumerate(looks))
+    failed = strong and bool(status or places.failing)
+    used: Dict[bytes, int] = {}
+
+    def candidates(inside: bool) -> Iterator[Tuple[float, int, str]]:
+        for at, look in enumerate(looks):
+            if not look.value or places.echo[at] or places.inside(at) != inside:
+                continue
+            if look.kind == "detail" and at and looks[at - 1].kind == "detail":
+                continue  # the first line of such a block speaks for it
+            count = used.get(look.shape, 0) + 1
+            if count > 12:
+                continue
+            if count > 1 or len(used) < 20_000:
+                used[look.shape] = count
+            value = look.value * (1 if inside else 0.1 if strong else 0.5) * (0.25 if failed and look.kind == "warning" else 1)
+            yield -value / (1 + 0.25 * log2(look.seen) if look.kind in _SOFT else 1), at, look.kind
+
+    heads = nsmallest(3000, [*nsmallest(3000, candidates(True)), *nsmallest(1000, candidates(False))])
+    heads.sort(key=lambda head: head[1])
+    return [_Line(at, -value, kind, survey.text(at), places.step(at)) for value, at, kind in heads]
+
+
+def _nearby(text: bytes) -> Tuple[str, float]:
+    """What a neighbour of evidence is: its kind, and the share of what leaks that it takes."""
+    text = text[:300]
+    if rx(_FRAME).match(text):
+        return "frame", 0.3 if rx(_LIBRARY).search(text) and not rx(_TESTISH).search(text) else 1.0
+    if rx(_NEAR).match(text):
+        return "near", 1.0
+    if rx(_EXCERPT).match(text):
+        return "excerpt", 0.4
+    return "", 0.15 if _is(_GOOD, text) or _is(_CHATTER, text) or not rx(rb"\w\w").search(text) else 1.0
+
+
+def _leak(survey: _Survey, places: _Places, heads: List[_Line]) -> List[_Line]:
+    """Neighbours of evidence: value leaks down 12 lines and up 4, never over a step; the own frames of a stack take most of it."""
+    from math import log2
+
+    own = {line.at: line.value for line in heads}
+    best: Dict[int, _Line] = {}
+
+    def offer(head: _Line, at: int, value: float, text: bytes) -> None:
+        if value > max(own.get(at, _FLOOR), best[at].value if at in best else 0.0):
+            best[at] = _Line(at, value, "", text, head.step, head.at)
+
+    for head in heads:
+        low, high = places.bounds(head.at)
+        full, common = head.value * _LEAK.get(head.kind, 0.6), survey.looks[head.at].seen
+        for way, reach, fade in ((1, 12, 0.72), (-1, 4, 0.5)):
+            carry, keen = full, 3 if way > 0 else 1
+            for at in range(head.at + way, head.at + 40 * way, way):
+                if not low <= at < high or own.get(at, 0.0) >= carry or carry < 0.4 or not reach:
+                    break
+                text = survey.text(at)
+                if not text:
+                    carry *= 0.6
+                    continue
+                kind, share = _nearby(text)
+                if head.kind in ("died", "crash") and at == head.at - 1 and rx(rb"\w\w").search(text):
+                    share = 1.0  # what had begun
+                value = carry * share / (1 + 0.3 * log2(max(1.0, survey.looks[at].seen / common)))
+                if keen and share == 1 and kind:
+                    value, keen = full * 0.8, keen - 1
+                if not places.echo[at]:
+                    offer(head, at, value, text)
+                if kind in ("", "near"):
+                    carry, reach = carry * (fade if not kind else 0.95), reach - 1
+        if rx(_ROW).match(head.text):  # the file's name stands once, above its rows
+            for at in range(head.at - 1, max(low, head.at - 300) - 1, -1):
+                if survey.text(at)[:1].strip():
+                    offer(head, at, head.value * 0.9, survey.text(at))
+                    break
+    return [best[at] for at in sorted(best)]
+
+
+def _ends(survey: _Survey, places: _Places, status: Optional[int]) -> List[_Line]:
+    """Lines that count for standing first, last, or last before a failure's marker."""
+    found: Dict[int, float] = {}
+    ends = [(mark, 24, 4.0) for _, mark in places.failing[-3:]]
+    if not ends:
+        for before, window in zip([None, *survey.windows], [*survey.windows, None]):
+            if before and (window is None or window.source is not before.source):
+                last = (window.base if window else len(survey.looks)) - 1
+                ends.append((last, 10, 3.0) if status == 0 else (last, 24, 4.0))
+            if window and (before is None or window.source is not before.source):
+                found.update((window.base + n, 1.5 - 0.2 * n) for n in range(min(3, window.block.count(b"\n") + 1)))
+    for step, mark in places.failing[-3:]:  # what the step ran
+        ran = next((at for at in range(mark, step - 1, -1) if survey.looks[at].kind in ("run", "command")), step)
+        found[ran] = max(found.get(ran, 0.0), 4.0 if survey.looks[ran].kind else 0.0)
+    for end, span, top in ends:
+        left = span
+        for at in range(end, places.bounds(end)[0] - 1, -1):
+            text = survey.text(at)
+            if not left:
+                break
+            if text and not places.echo[at]:
+                found[at] = max(top * left / span * (1.0 if _nearby(text)[1] == 1 else 0.3), found.get(at, 0.0))
+                left -= 1
+    return [_Line(at, found[at], "tail", survey.text(at)) for at in sorted(found)]
+
+
+def _odd(survey: _Survey, places: _Places) -> List[_Line]:
+    """Lines unlike all others where a few templates make up the output; a template keeps the words that are common."""
+    total, memo = len(survey.looks), survey.memo
+    if total < 50 or len(memo) > 20_000:
+        return []
+    apart = bytes(32 if chr(n) in "\t,;:|=\"'()[]{}<>/\\" else n for n in range(256))
+    words = {key: key[:300].translate(apart).split() for key in memo}
+    common: Dict[bytes, int] = {}
+    for key, look in memo.items():
+        for word in words[key]:
+            common[word] = common.get(word, 0) + look.seen
+    least = max(3, total // 500)
+    templates: Dict[Tuple[bytes, ...], int] = {}
+    named = {}
+    for key, look in memo.items():
+        named[id(look)] = template = tuple([word if common[word] >= least else b"" for word in words[key]])
+        templates[template] = templates.get(template, 0) + look.seen
+    rare = {template for template, count in templates.items() if count <= 2 and template}
+    value = min(3.0, 36.0 / max(len(rare), 1))
+    if value < _FLOOR:
+        return []
+    found = [at for at, look in enumerate(survey.looks) if look.seen <= 2 and named.get(id(look)) in rare]
+    return [_Line(at, value, "odd", survey.text(at)) for at in found[:100] if places.inside(at) and not places.echo[at]]
+
+
+def _choose(lines: List[_Line]) -> List[_Line]:
+    """The lines worth buying, best first, with the value each has by then: every repeat of a shape or kind is worth less, what
+    explains a line follows it and is worth less than it, and what reads the same as a line already bought is dropped."""
+    from heapq import heapify, heappop, heappush
+    from math import exp
+
+    shapes: Dict[bytes, int] = {}
+    kinds: Dict[Tuple[str, int], int] = {}
+    waiting: Dict[int, List[_Line]] = {}
+    heap = []
+    for line in lines:
+        if line.head >= 0:
+            waiting.setdefault(line.head, []).append(line)
+        else:
+            heap.append((-line.value, line.at, line))
+    heapify(heap)
+    chosen: List[_Line] = []
+    texts = set()
+    while heap and len(chosen) < _MOST:
+        offered, at, line = heappop(heap)
+        kind, text = (line.kind, line.step), line.text.strip()
+        value = line.value * exp(-0.3 * shapes.get(line.shape, 0) - 0.08 * kinds.get(kind, 0))
+        if value < _FLOOR or text in texts and line.kind != "annotation":
+            continue
+        if value < -offered:
+            heappush(heap, (-value, at, line))
+            continue
+        texts.add(text)
+        shapes[line.shape] = shapes.get(line.shape, 0) + 1
+        if line.kind:
+            kinds[kind] = kinds.get(kind, 0) + 1
+        for context in waiting.pop(at, ()):
+            context.value = min(context.value * value / line.value, value * 0.97)
+            heappush(heap, (-context.value, context.at, context))
+        line.value = value
+        chosen.append(line)
+    return chosen
+
+
+def _run(survey: _Survey, line: _Line, way: int) -> int:
+    """How many lines after (`way` 1) or before (-1) `line`, without a gap, read the same."""
+    at, look = line.at, survey.looks[line.at]
+    while 0 <= at + way < len(survey.looks) and survey.looks[at + way] is look and max(at, at + way) not in survey.gaps:
+        if survey.text(at + way) != line.text:
+            break
+        at += way
+    return abs(at - line.at)
+
+
+def _quotes(survey: _Survey, lines: List[_Line]) -> Dict[int, Quote]:
+    """The quotes of lines, by place; of a run of three and more that read the same, one for the run."""
+    quotes: Dict[int, Quote] = {}
+    raw: List[bytes] = []
+    current = None
+    for line in sorted(lines, key=lambda line: line.at):
+        window = survey.windows[survey.window_of(line.at)]
+        if window is not current:
+            current, raw = window, window.source.read(window.start, window.end).split(b"\n")
+        number = window.number + line.at - window.base
+        before, after = _run(survey, line, -1), _run(survey, line, 1)
+        text = raw[line.at - window.base]
+        if before + after < 2:
+            before = after = 0
+        elif before:
+            text = window.source.line(number - before)
+        if line.at == window.base and window.start and window.source.read(window.start - 1, window.start) != b"\n":
+            start = window.source.start_of(number)  # the window begins within a line
+            text = window.source.read(start, min(start + 200, window.start)) + " … ".encode() + text
+        text = text if len(text) <= 4 * _LONG else clip(normal(text), 4 * _LONG)
+        quotes[line.at] = Quote(window.source.name, number - before, text, round(line.value, 3), number + after)
+    return quotes
+
+
+def parse_text(sources: List[Source], status: Optional[int], taken: Sequence[Tuple[str, int, int]] = ()) -> Evidence:
+    """Any output: the lines that tell what happened, ranked; no facts, since nothing here has an identity.
+
+    `taken` are spans (stream, first line, last line) that another profile explains; they get no quote. `span` of the result is what
+    was read line by line: of more than 8 MiB, windows round signs of failure, the head and the tail. Binary streams get no quotes.
+    Of a line over 4,000 bytes, a quote's text is already clipped.
+    """
+    evidence = Evidence("text/v1")
+    survey = _survey(sources, taken)
+    for window in survey.windows:
+        name, last = window.source.name, window.number + window.block.count(b"\n")
+        before = evidence.span[-1] if evidence.span else ("", 0, 0)
+        if before[0] == name and before[2] >= window.number - 1:
+            evidence.span[-1] = name, before[1], last
+        else:
+            evidence.span.append((name, window.number, last))
+    places = _Places(survey)
+    heads = _heads(survey, places, status)
+    best: Dict[int, _Line] = {}
+    for line in heads + _leak(survey, places, heads) + _ends(survey, places, status) + _odd(survey, places):
+        if line.text and (line.at not in best or best[line.at].value < line.value):
+            best[line.at] = line
+    chosen = _choose([best[at] for at in sorted(best)])
+    whole = {kind: max((line.at for line in chosen if line.kind == kind), default=-1) for kind in ("died", "target", "exit")}
+    quotes = _quotes(survey, chosen)
+    evidence.notes = [quotes[at] for at in sorted(whole.values()) if at >= 0]
+    placed = {(quote.stream, quote.first) for quote in evidence.notes}
+    for quote in [quotes[line.at] for line in chosen]:
+        if (quote.stream, quote.first) not in placed:  # windows within one long line give it twice
+            placed.add((quote.stream, quote.first))
+            evidence.quotes.append(quote)
+    return evidence
+
+
+CTX_MARKERS = (b"[ctx run:",)
+_DIGEST_LINE = rb"  |\[ctx run:|[a-z]+(?: [^:\n]{1,80})?:(?: |$)"
+
+
+def parse_ctx(sources: List[Source], status: Optional[int]) -> List[Evidence]:
+    """Digests that a ctx inside the command printed, known by handles that this store holds: they pass whole."""
+    found = []
+    for source in sources:
+        for offset in source.find_all(CTX_MARKERS, 1000)[0]:
+            if offset and source.read(offset - 1, offset) != b"\n":
+                continue
+            lines = source.read(offset, min(source.size, offset + 64 * KIB)).split(b"\n")
+            digits = lines[0][len(CTX_MARKERS[0]) :].partition(b" ")[0].decode("ascii", "replace")
+            if not is_captured(digits):
+                continue
+            count = 1
+            while count < len(lines) and rx(_DIGEST_LINE).match(lines[count]) and not lines[count].startswith(CTX_MARKERS):
+                count += 1
+            first = source.line_at(offset)
+            evidence = Evidence("ctx/v1")
+            evidence.notes = [Quote(source.name, first + i, line, 10.0) for i, line in enumerate(lines[:count])]
+            evidence.span = [(source.name, first, first + count - 1)]
+            found.append(evidence)
+    return found
+
+
+def is_captured(digits: str) -> bool:
+    """Whether these digits are a run's whole printed handle, and the store has it."""
+    try:
+        return len(digits) == HANDLE_DIGITS and is_hex(digits) and resolve_run(digits).digest.startswith(digits)
+    except CtxError:
+        return False
+
+
+# (name in CONTRACTS, literals of which one must occur, parser): tried in this order, each over the whole output
+PROFILES: List[Tuple[str, Sequence[bytes], Callable[[List[Source], Optional[int]], List[Evidence]]]] = [
+    ("ctx", CTX_MARKERS, parse_ctx),
+    ("pytest", PYTEST_MARKERS, parse_pytest),
+    ("unittest", UNITTEST_MARKERS, parse_unittest),
+]
+
+
+def examine(sources: List[Source], status: Optional[int]) -> List[Evidence]:
+    """All that the profiles find in an output. What no profile explains for certain is left to the text profile. Never empty."""
+    markers = sorted({marker for _, literals, _ in PROFILES for marker in literals})
+    present: Set[bytes] = set()
+    for source in sources:
+        present.update(marker for marker, hits in zip(markers, source.find_all(markers, 1)) if hits)
+    found = [evidence for _, literals, parse in PROFILES if present.intersection(literals) for evidence in parse(sources, status)]
+    taken = [span for evidence in found if not evidence.unsure for span in evidence.span]
+    told = [evidence for evidence in found if evidence.profile != "ctx/v1"]
+    if told and not any(evidence.unsure for evidence in told) and (status == 0 or covered(sources, taken)):
+        return found
+    return found + [parse_text(sources, status, taken)]
+
+
+def covered(sources: Iterable[Source], taken: Iterable[Tuple[str, int, int]]) -> bool:
+    """Whether spans of lines leave out nothing of any stream."""
+    for source in sources:
+        line = 1
+        for _, first, last in sorted(span for span in taken if span[0] == source.name):
+            line = max(line, last + 1) if first <= line else line
+        if line <= source.lines:
+            return False
+    return True
+
+
+# ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+# 15 · render
+# Knows how evidence becomes the bytes of a digest within a budget. Never knows families.
+# ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+FLOOR = 0.6  # value below which a quote is not worth its tokens (RANKING.md: a lower floor found no further critical fact)
+WIDTH = 400  # bytes of a quoted line; longer ones are clipped
+CENSUS_SHARE = 0.85  # of the budget may go to identities; beyond, a flood is declared
+ROUGH_SHARE = 0.7  # where there is no room for all messages, of the budget may go to identities with their details
+FLOOD_SHARE = 0.75  # of the budget then goes to the first of them, with their messages
+HISTOGRAM = 6  # rows of a flood's histograms
+NOTES = 6  # notes of one evidence that are always shown
+
+
+class Sheet:
+    """A digest on its way: lines of text with what they cost, and the stored lines they show."""
+
+    __slots__ = ("sources", "first", "pem", "redactions")
+
+    def __init__(self, sources: Sequence[Source]) -> None:
+        self.sources = {source.name: source for source in sources}
+        self.first = sources[0].name if sources else "output"
+        self.pem: Dict[str, bool] = {}
+        self.redactions = 0
+
+    def name(self, data: bytes) -> str:
+        """Captured bytes that name something, for our own page: secrets redacted, controls spelt out; whole, since it may be typed again."""
+        data, count = redact(data)
+        self.redactions += count
+        return visible(data)
+
+    def words(self, data: bytes, width: int = WIDTH) -> Tuple[str, bool]:
+        """Captured words for our own page, and whether they are whole: as `name`, what varies between runs masked, and clipped to `width` bytes."""
+        data, count = redact(data)
+        self.redactions += count
+        data = steady(data)
+        shown = clip(data, width)
+        return visible(shown), shown == data
+
+    def quote(self, quote: Quote, margin: str, text: Optional[bytes] = None) -> Tuple[str, bool]:
+        """One quoted line behind its number (`12: text`, `stderr 12-40: text ×29`), and whether it is whole.
+
+        `text` replaces the stored words where a profile has taken a tool's margin off them.
+        """
+        words, whole = self.words(clean(self.unredacted(quote) if text is None else text))
+        name = "" if quote.stream == self.first else quote.stream + " "
+        span = str(quote.first) if quote.last == quote.first else "%d-%d" % (quote.first, quote.last)
+        times = " ×%d" % (quote.last - quote.first + 1) if quote.last > quote.first else ""
+        return "%s%s%s: %s%s" % (margin, name, span, words, times), whole
+
+    def unredacted(self, quote: Quote) -> bytes:
+        """A quote's words; of a line inside a private key, which gives itself away only by the lines before it, the redacted ones."""
+        source = self.sources.get(quote.stream)
+        if source is None:
+            return quote.text
+        if quote.stream not in self.pem:
+            self.pem[quote.stream] = bool(source.find_all([b"PRIVATE KEY"], 1)[0])
+        if not self.pem[quote.stream]:
+            return quote.text
+        before = redact(source.slice(max(1, quote.first - 100), quote.first).rstrip(b"\n"))[0]
+        line = before[before.rfind(b"\n") + 1 :]
+        self.redactions += line != quote.text
+        return line
+
+
+class Group:
+    """Facts that tell the same: the identities apart, the message once."""
+
+    __slots__ = ("facts", "message", "context")
+
+    def __init__(self, fact: Fact) -> None:
+        self.facts = [fact]
+        self.message = fact.message
+        self.context = fact.context
+
+
+def grouped(facts: Sequence[Fact]) -> List[Group]:
+    """Facts of one message put together, in the order of the first of each."""
+    groups: Dict[Tuple[str, bytes], Group] = {}
+    out = []
+    for i, fact in enumerate(facts):
+        key = (fact.kind, steady(fact.message) or b"%d" % i)
+        if key in groups:
+            groups[key].facts.append(fact)
+        else:
+            groups[key] = Group(fact)
+            out.append(groups[key])
+    return out
+
+
+# How much a line of the census says besides the identity, most first: location as path:line (1) or :line (2), span (3).
+DETAILS = ((1, 3), (1,), (2,), ())
+
+
+def fact_line(sheet: Sheet, fact: Fact, location: bytes, details: Sequence[int], brief: bool) -> str:
+    """identity, message if it is brief, location unless it was just printed or is part of the identity, and the span of the section that tells more."""
+    parts = ["  " + sheet.name(fact.identity)]
+    if brief and fact.message:
+        parts.append(sheet.words(fact.message)[0])
+    place = fact.location
+    if place and place != location and not fact.identity.startswith(place):
+        if 2 in details and place.startswith(file_of(fact) + b":"):
+            place = place[len(file_of(fact)) :]
+        if 1 in details or 2 in details:
+            parts.append(sheet.name(place))
+    if fact.first and 3 in details:
+        name = "" if fact.stream == sheet.first else fact.stream + " "
+        parts.append("@%s%d%s" % (name, fact.first, "-%d" % fact.last if fact.last > fact.first else ""))
+    return "  ".join(parts)
+
+
+def file_of(fact: Fact) -> bytes:
+    """The file that a fact is about: its identity's, as far as that names one, else its location's."""
+    name, mark, _ = fact.identity.partition(b"::")
+    return name if mark else fact.location.partition(b":")[0] or name
+
+
+class Item:
+    """A line that may stand in a digest, with its worth, what it quotes (whole or clipped), and the lines that may stand below it once it does."""
+
+    __slots__ = ("text", "value", "quote", "whole", "children", "placed")
+
+    def __init__(self, text: str, value: float = 0.0, quote: Optional[Quote] = None, whole: bool = False) -> None:
+        self.text = text
+        self.value = value
+        self.quote = quote
+        self.whole = whole
+        self.children: List[Item] = []
+        self.placed = False
+
+    def add(self, item: Item) -> Item:
+        """Put a line below this one."""
+        self.children.append(item)
+        return item
+
+    def walk(self) -> Iterator[Item]:
+        """This line and all below it that are placed, in order: of the stored lines, too, where a context stands before what it explains."""
+        if self.placed:
+            early = [child for child in self.children if child.quote and self.quote and child.quote.first < self.quote.first]
+            for child in early:
+                yield from child.walk()
+            yield self
+            for child in self.children[len(early) :]:
+                yield from child.walk()
+
+
+class Digest:
+    """The digest of one run: what stands in it for certain, what is bought, and the receipt."""
+
+    def __init__(self, run: Run, sources: Sequence[Source], found: Sequence[Evidence], command: str) -> None:
+        self.run = run
+        self.sources = [source for source in sources if source.size] or list(sources[:1])
+        self.found = list(found)
+        self.command = command
+        self.sheet = Sheet(self.sources)
+        known = sum(len(required_facts(evidence)) for evidence in found)
+        claimed = sum(max(evidence.claimed, len(required_facts(evidence))) for evidence in found)
+        self.receipt = Receipt(known, claimed, sum(source.lines for source in self.sources))
+        self.census = ""
+        self.seen: Set[Tuple[str, int]] = set()  # stored lines that are placed, whole or clipped
+
+    def render(self, budget: int) -> bytes:
+        """The digest's bytes. Raises AssertionError when its receipt does not hold, so that no false digest is ever printed."""
+        sections = self.head() + self.required(budget)
+        closing = ["coverage:", "  identities: 0/0 · 0 inline · 0 retrievable · 0 unrepresented", "  omitted: 100,000 lines", "next:"]
+        left = budget - price([item.text for section in sections for item in section.walk()] + closing + ["  " + line for line in self.next_lines()])
+        quotes = self.quotes()
+        self.buy(sections + quotes, left)
+        lines = [item.text for section in sections + quotes for item in section.walk()]
+        lines += ["coverage:"] + ["  " + line for line in self.coverage()]
+        lines += ["next:"] + ["  " + line for line in self.next_lines()]
+        assert self.receipt.unrepresented == 0 and self.receipt.omitted >= 0
+        return "".join(line + "\n" for line in lines).encode("utf-8", "backslashreplace")
+
+    def place(self, item: Item) -> Item:
+        """Let a line stand in the digest."""
+        item.placed = True
+        if item.quote and item.whole:
+            self.receipt.show(item.quote)
+        return item
+
+    def quoted(self, quote: Quote, margin: str, value: float, text: Optional[bytes] = None) -> Item:
+        """A quote as a line of the digest."""
+        line, whole = self.sheet.quote(quote, margin, text)
+        return Item(line, value, quote, whole)
+
+    # what always stands in it
+
+    def head(self) -> List[Item]:
+        """Handle and profiles, exit status, the size of each stream, and what each tool says of itself."""
+        lines = ["[ctx %s profile=%s%s]" % (self.run.handle, "+".join(dict.fromkeys(e.profile for e in self.found)), " partial" if self.run.partial else "")]
+        lines.append("exit: %s" % ("unknown" if self.run.status is None else self.run.status))
+        if self.run.partial:
+            lines.append("partial: %s; what was printed until then is kept" % self.run.partial)
+        for source in self.sources:
+            tokens = commas(round2(estimate_tokens_of(source.read, source.size)))
+            lines.append("%s: %s · %s · est %s tokens" % (source.name, plural(source.lines, "line"), human(source.size), tokens))
+        for name, gap in sorted(self.run.manifest.get("gaps", {}).items()):
+            line = commas(self.sheet.sources[name].line_at(gap["at"]))
+            lines.append("gap: %s of %s (%s) before line %s were not kept" % (plural(gap["lines"], "line"), name, human(gap["bytes"]), line))
+        out = [self.place(Item(line)) for line in lines]
+        for evidence in self.found:
+            out += self.outcome(evidence)
+        return out
+
+    def outcome(self, evidence: Evidence) -> List[Item]:
+        """A tool's own counts, or why they cannot be confirmed; then what must be known about its run."""
+        if contract_of(evidence).policy == "verbatim":
+            return [self.place(Item("  " + redact(note.text)[0].decode("utf-8", "backslashreplace"), 10.0, note, True)) for note in evidence.notes]
+        label = "outcome"
+        if sum(1 for other in self.found if other.totals or other.facts) > 1 and evidence.span:
+            stream, first, last = evidence.span[0]
+            label = "outcome of %s at %s%d-%d" % (evidence.profile, "" if stream == self.sheet.first else stream + " ", first, last)
+        totals = " · ".join("%s %s" % (commas(count), self.sheet.name(fsencode(name))) for name, count in evidence.totals.items())
+        doubt = evidence.unsure or contradiction(self.found, self.run.status, evidence)
+        out = []
+        if doubt:
+            out.append(self.place(Item("%s: unconfirmed: %s%s" % (label, doubt, "; the tool counts " + totals if totals else ""))))
+        elif totals:
+            out.append(self.place(Item("%s: %s" % (label, totals))))
+        for note in evidence.notes[:NOTES]:
+            if (note.stream, note.first) not in self.seen:
+                self.seen.add((note.stream, note.first))
+                out.append(self.place(self.quoted(note, "  ", 10.0)))
+        return out
+
+    def coverage(self) -> List[str]:
+        """The receipt, the census' address, and how many secrets were redacted."""
+        out = self.receipt.lines()
+        if self.census:
+            out.append("census: %s" % self.census)
+        if self.sheet.redactions:
+            out.append("redacted: %d" % self.sheet.redactions)
+        return out
+
+    def next_lines(self) -> List[str]:
+        """Commands that read on, as the shell that reads the digest can run them."""
+        out = []
+        for evidence in self.found:
+            for fact in [fact for fact in required_facts(evidence) if fact.first][:1]:
+                out.append("%s get %s#%s:%d-%d" % (self.command, self.run.handle, fact.stream, fact.first, fact.last))
+        if self.census:
+            out.append("%s get %s" % (self.command, self.census))
+        largest = max(self.sources, key=lambda source: source.size)
+        return out[:3] or ["%s get %s#%s" % (self.command, self.run.handle, largest.name)]
+
+    # required facts
+
+    def required(self, budget: int) -> List[Item]:
+        """The census: every identity, in as much detail as leaves room for the messages, or else as fits; if nothing does, a flood."""
+        self.receipt.inline = self.receipt.known
+        for details in DETAILS:
+            sections = self.census_sections(details)
+            identities = price(item.text for section in sections for item in section.walk())
+            messages = price(child.text for section in sections for item in section.children for child in item.children[:1])
+            if identities + messages <= budget * CENSUS_SHARE:
+                return sections
+            if details != DETAILS[0] and identities <= budget * CENSUS_SHARE and (identities <= budget * ROUGH_SHARE or not details):
+                return sections
+        return [self.flood(budget)]
+
+    def census_sections(self, details: Sequence[int]) -> List[Item]:
+        """A heading for each required kind, and below it the identities."""
+        sections = []
+        for evidence in self.found:
+            for kind, heading in contract_of(evidence).required.items():
+                facts = [fact for fact in required_facts(evidence) if fact.kind == kind]
+                if facts:
+                    brief = kind in contract_of(evidence).brief
+                    groups = [Group(fact) for fact in facts] if brief else grouped(facts)
+                    sections.append(self.identities("%s: %s" % (heading, commas(len(facts))), groups, details, brief))
+        return sections
+
+    def identities(self, heading: str, groups: Sequence[Group], details: Sequence[int], brief: bool) -> Item:
+        """A heading and the identities below it, those that share a message together, the message with the last of them."""
+        section = self.place(Item(heading))
+        for group in groups:
+            location = b""
+            for fact in group.facts:
+                item = section.add(self.place(Item(fact_line(self.sheet, fact, location, details, brief))))
+                location = fact.location
+            if not brief:
+                self.explain(item, group)
+        return section
+
+    def explain(self, item: Item, group: Group) -> None:
+        """Offer a group's message below its last identity, and below that what explains it."""
+        fact = group.facts[0]
+        if group.message and group.message != fact.identity:
+            quote = Quote(fact.stream, fact.quoted, group.message)
+            message = self.quoted(quote, "    ", 10.0, group.message) if fact.quoted else Item("    " + self.sheet.words(group.message)[0], 10.0)
+            if len(group.facts) > 1:
+                message.text += " ×%d" % len(group.facts)
+            item = item.add(message)
+        for quote in sorted(group.context, key=lambda quote: quote.first):
+            if quote.first != fact.quoted and rx(rb"\w.*\w").search(quote.text):
+                item.add(self.quoted(quote, "    ", min(quote.value, 9.0)))
+
+    def flood(self, budget: int) -> Item:
+        """Identities that do not fit: where they are and what they say, as counts, the first of them, and the address of all of them."""
+        facts = [fact for evidence in self.found for fact in required_facts(evidence)]
+        brief = all(fact.kind in contract_of(evidence).brief for evidence in self.found for fact in required_facts(evidence))
+        headings = dict.fromkeys(heading for e in self.found for kind, heading in contract_of(e).required.items() if any(f.kind == kind for f in e.facts))
+        self.census = "blob:" + keep_derived(self.run, census_of(facts))[:HANDLE_DIGITS]
+        rows = ["  by file: " + self.histogram(map(file_of, facts)), "  by message: " + self.histogram(map(class_of, facts))]
+        left = budget * FLOOD_SHARE - price(rows)
+        chosen: List[Group] = []
+        for group in [Group(fact) for fact in facts] if brief else grouped(facts):
+            left -= price([fact_line(self.sheet, group.facts[0], b"", DETAILS[1], brief), "    " + self.sheet.words(group.message)[0]])
+            if left < 0 and chosen:
+                break
+            chosen.append(Group(group.facts[0]))
+        self.receipt.inline, self.receipt.retrievable = len(chosen), self.receipt.known - len(chosen)
+        section = self.identities("%s: %d/%d inline" % (" and ".join(headings), len(chosen), self.receipt.claimed), chosen, DETAILS[1], brief)
+        section.children[:0] = [self.place(Item(row)) for row in rows]
+        return section
+
+    def histogram(self, names: Iterable[bytes]) -> str:
+        """The commonest names with their counts, and how many are in the rest."""
+        counts: Dict[bytes, int] = {}
+        for name in names:
+            counts[name] = counts.get(name, 0) + 1
+        rows = sorted(counts.items(), key=lambda row: (-row[1], row[0]))
+        parts = ["%s %s" % (self.sheet.words(name, 80)[0] or "(none)", commas(count)) for name, count in rows[:HISTOGRAM]]
+        if len(rows) > HISTOGRAM:
+            parts.append("%s more %s" % (commas(len(rows) - HISTOGRAM), commas(sum(count for _, count in rows[HISTOGRAM:]))))
+        return " · ".join(parts)
+
+    # what is bought
+
+    def quotes(self) -> List[Item]:
+        """Further lines that may be shown, under a heading, in the order of the streams."""
+        heading = Item("lines:")
+        order = {source.name: i for i, source in enumerate(self.sources)}
+        quotes = [quote for evidence in self.found for quote in evidence.quotes if quote.stream in order]
+        for quote in sorted(quotes, key=lambda quote: (order[quote.stream], quote.first)):
+            heading.add(self.quoted(quote, "  ", quote.value))
+        return [heading]
+
+    def buy(self, sections: Sequence[Item], budget: float) -> None:
+        """Place the best lines that the budget allows: by value, then in order; none before the line it explains, none below the floor, none twice."""
+        from heapq import heappop, heappush
+
+        heap: List[Tuple[float, int, Item, Item]] = []
+        turn = iter(range(1 << 30))
+
+        def offer(parent: Item) -> None:
+            for child in parent.children:
+                if child.placed:
+                    offer(child)
+                elif child.value > FLOOR:
+                    heappush(heap, (-child.value, next(turn), child, parent))
+
+        for section in sections:
+            offer(section)
+        while heap:
+            _, _, item, parent = heappop(heap)
+            spot = (item.quote.stream, item.quote.first) if item.quote else None
+            needed = price([item.text] if parent.placed else [item.text, parent.text])
+            if needed > budget or spot in self.seen:
+                continue
+            budget -= needed
+            if spot:
+                self.seen.add(spot)
+            parent.placed = True
+            self.place(item)
+            offer(item)
+
+
+def price(lines: Iterable[str]) -> int:
+    """Tokens that lines take in a digest, their ends included."""
+    return (sum(token_cost((line + "\n").encode("utf-8", "backslashreplace")) for line in lines) + 99) // 100
+
+
+def contradiction(found: Sequence[Evidence], status: Optional[int], evidence: Evidence) -> str:
+    """Why a tool's own verdict does not go with the exit status or with what was parsed; "" when it does."""
+    known = len(required_facts(evidence))
+    if evidence.claimed > known:
+        return "the tool counts %d, the output names %d" % (evidence.claimed, known)
+    if status == 0 and (failing_facts(evidence) or evidence.outcome == "failed"):
+        return "exit 0, although the tool reports a failure"
+    failing = any(failing_facts(other) or other.outcome == "failed" for other in found)
+    if status and evidence.outcome == "passed" and not failing:
+        return "exit %d, although the tool reports no failure" % status
+    return ""
+
+
+def class_of(fact: Fact) -> bytes:
+    """What kind of complaint a fact's message is: the words before its first colon."""
+    return steady(fact.message).partition(b":")[0].strip()
+
+
+def census_of(facts: Iterable[Fact]) -> bytes:
+    """Every identity on a line of its own, with location, message and span behind tabs: the artifact behind a flood."""
+    rows = []
+    for fact in facts:
+        span = b"#%s:%d-%d" % (fsencode(fact.stream), fact.first, fact.last) if fact.first else b""
+        rows.append(b"\t".join(part.replace(b"\t", b" ").replace(b"\n", b" ") for part in (fact.identity, fact.location, fact.message, span)).rstrip(b"\t") + b"\n")
+    return b"".join(rows)
+
+
+def is_answer(found: Sequence[Evidence], status: Optional[int]) -> bool:
+    """Whether the output itself is what the caller wanted: no report was recognised in it, and nothing failed."""
+    return not status and all(contract_of(evidence).policy != "report" for evidence in found)
+
+
+def digest_of(run: Run, settings: Dict[Tuple[str, str], Any], command: str) -> Tuple[bytes, bool]:
+    """A run's digest, and whether its output is an answer, to be passed whole as far as it is small enough. Raises CtxError when evidence is gone."""
+    sources = run.sources()
+    found = examine(sources, run.status)
+    answer = is_answer(found, run.status)
+    failed = answer or run.status != 0 or any(failing_facts(evidence) or evidence.unsure for evidence in found)
+    return Digest(run, sources, found, command).render(settings["budget", "fail" if failed else "pass"]), answer
+
+
+def self_command() -> str:
+    """How the shell that reads a digest calls this program: by its name where PATH has it, else as it was started."""
+    script = absolute(sys.argv[0]) if sys.argv and sys.argv[0] else absolute(__file__)
+    if is_same(fsdecode(find_program(b"ctx")), script):
+        return "ctx"
+    if sys.executable and is_same(fsdecode(find_program(b"python3")), sys.executable):
+        return "python3 " + shell_word(script)
+    return "%s %s" % (shell_word(sys.executable or "python3"), shell_word(script))
+
+
+def is_same(one: str, two: str) -> bool:
+    """Whether two paths lead to the same file."""
+    try:
+        first, second = posix.stat(one), posix.stat(two)
+    except (OSError, ValueError):
+        return False
+    return (first.st_dev, first.st_ino) == (second.st_dev, second.st_ino)
+
+
+_SAFE = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789@%+=:,./-_")
+
+
+def shell_word(text: str) -> str:
+    """`text` as one word of a shell's command line; `#` is safe inside a word."""
+    if text and not text.startswith("#") and all(c in _SAFE or c == "#" for c in text):
+        return text
+    return "'%s'" % text.replace("'", "'\\''")
+
+
+# ── what a captured command shows at its end
+
+
+def finish_run(capture: Capture, settings: Settings, summary: int = -1) -> int:
+    """After the command: make the run part of the store, and show what is owed of it, verbatim or as a digest. The status to leave with.
+
+    A digest is also appended to the file open as `summary`, as a fenced block.
+    """
+    if capture.spool is None:
+        return capture.outcome()
+    try:
+        run = capture.spool.commit(capture.names, capture.status, capture.partial)
+    except OSError as error:
+        capture.give_way(error)
+        return capture.outcome()
+    show_end(capture, run, settings, summary)
+    capture.spool.discard()
+    house_keeping(run.store, settings)
+    return capture.outcome()
+
+
+def show_end(capture: Capture, run: Run, settings: Settings, summary: int) -> None:
+    """Replay what was captured if it is small, or if no digest of it is much smaller; else print the digest."""
+    small = capture.total * 2 <= settings["budget", "inline"] * (3 if capture.status else 2)
+    digest, answer = (b"", False) if small and summary < 0 else safe_digest(capture, run, settings)
+    if summary >= 0 and digest:
+        append_summary(capture, summary, digest)
+    if small or not digest or 2 * len(digest) > capture.total or (answer and capture.total <= settings["budget", "content"]):
+        if capture.mode != "pass":
+            capture.emit_rest()
+    else:
+        capture.show(1, digest)
+
+
+def append_summary(capture: Capture, fd: int, digest: bytes) -> None:
+    """Append a digest to an open file of Markdown, in a fence that nothing in it can end."""
+    fence = b"```"
+    while fence in digest:
+        fence += b"`"
+    try:
+        write_all(fd, b"%s\n%s%s\n" % (fence, digest, fence))
+    except OSError as error:
+        capture.complain("--summary: %s" % error.strerror)
+
+
+def safe_digest(capture: Capture, run: Run, settings: Settings) -> Tuple[bytes, bool]:
+    """A run's digest, and whether its output is an answer; b"" when making it failed, which is said: the output then passes whole."""
+    try:
+        return digest_of(run, settings, self_command())
+    except Exception as error:  # whatever is wrong in a profile, the command's output must reach its reader
+        if getenv("CTX_DEBUG") == "1":
+            raise
+        text = str(error) if isinstance(error, CtxError) else "%s: %s" % (type(error).__name__, error)
+        capture.complain("no digest could be made (%s): the output follows as it is" % visible(fsencode(text)))
+    return b"", False
+
+
+# ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+# 16 · retrieve
+# Knows how to answer an address: places, live files, pages, searches, lists of runs. Never knows how the bytes came to be stored.
+# ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+PAGE_BYTES = 64 * KIB  # of a page, whatever its tokens
+POINTER_LIMIT = 64 * MIB  # bytes of a JSON document that --pointer reads
+ANCHOR_LIMIT = 64 * MIB  # bytes in which an anchor is checked or looked for
+SNAPSHOT = 8 * MIB  # a live file up to here is read at once, so that it cannot change between two looks
+SEEN_AROUND = 64 * KIB  # bytes before and after a piece in which a secret that reaches into it is looked for
+HITS_KEPT = 1000  # a page of a search shows no more
+
+
+class Place:
+    """What an address leads to: a source, the address without its lines, the lines selected (None: all), and what must be said about it."""
+
+    __slots__ = ("source", "address", "remarks", "lines")
+
+    def __init__(self, source: Source, address: Address, lines: Optional[Lines] = None) -> None:
+        self.source = source
+        self.address = Address(address.kind, address.name, address.stream)
+        self.lines = lines
+        self.remarks: List[str] = []
+
+    @property
+    def is_live(self) -> bool:
+        """Whether the bytes may be others the next time."""
+        return self.address.kind == "repo"
+
+    def span(self) -> Tuple[int, int]:
+        """Offsets of the selected lines."""
+        if self.lines is None:
+            return 0, self.source.size
+        return self.source.start_of(self.lines.first), self.source.start_of(self.lines.last + 1)
+
+
+def resolve(address: Address) -> Place:
+    """The source behind an address. Raises CtxError: never captured here, collected, ambiguous, changed, damaged …"""
+    if address.kind == "repo":
+        place = live_place(address.name)
+    elif address.kind == "blob":
+        store, digest = resolve_blob(address.name)
+        place = Place(store.source(digest), Address("blob", digest[:HANDLE_DIGITS]))
+    else:
+        run = resolve_run(address.name)
+        place = run_place(run, address.stream or only_stream(run))
+    if address.lines:
+        select_lines(place, address.lines)
+    return place
+
+
+def run_place(run: Run, name: str) -> Place:
+    """One stream of a run. Raises CtxError."""
+    place = Place(run.source(name), Address("run", run.handle[4:], name))
+    if name not in run.streams and len(run.streams) > 1:
+        place.remarks.append("the order between stdout and stderr is approximate: they came through two pipes")
+    if run.partial:
+        place.remarks.append("this output is partial: %s" % run.partial)
+    return place
+
+
+def only_stream(run: Run) -> str:
+    """The one stream of a run that holds anything. Raises CtxError when there are two."""
+    full = [name for name in run.streams if run.source(name).size]
+    if len(full) > 1:
+        raise CtxError("%s has more than one stream" % run.handle, "add #stdout, #stderr, or #output for both in order of arrival")
+    return full[0] if full else run.streams[0]
+
+
+def select_lines(place: Place, wanted: Lines) -> None:
+    """Select lines of a place; anchored ones must read the same, in a live file wherever they stand now. Raises CtxError."""
+    source, total = place.source, place.source.lines
+    if wanted.anchor and place.is_live:
+        place.lines = follow(place, wanted)
+        return
+    if not total:
+        raise CtxError("%s is empty" % place.address, "it has no lines to select")
+    if wanted.first > total:
+        raise CtxError("%s has no line %d" % (place.address, wanted.first), "valid lines are 1-%d" % total)
+    if wanted.last > total:
+        place.remarks.append("%s ends at line %d" % (place.address, total))
+    place.lines = Lines(wanted.first, min(wanted.last or total, total))
+    if wanted.anchor and anchor_at(source, *place.span()) != wanted.anchor:
+        what = "%s: the anchor does not match these lines" % place.address.at(wanted.first, wanted.last, wanted.anchor)
+        raise CtxError(what, "leave the anchor out: stored bytes never change")
+
+
+def follow(place: Place, wanted: Lines) -> Lines:
+    """Where anchored lines of a live file stand now. Raises CtxError: changed, or ambiguous."""
+    source, count = place.source, wanted.last - wanted.first + 1
+    start, end = source.start_of(wanted.first), source.start_of(wanted.last + 1)
+    if wanted.last <= source.lines and anchor_at(source, start, end) == wanted.anchor:
+        return Lines(wanted.first, wanted.last)
+    if source.size > ANCHOR_LIMIT:
+        raise CtxError("%s: too large to look for moved lines (%s)" % (place.address, human(source.size)), "leave the anchor out")
+    found = find_anchored(each_line(source.read(0, source.size)), count, wanted.anchor) if count <= source.lines else []
+    if not found:
+        raise CtxError("%s: these lines have changed" % place.address.at(wanted.first, wanted.last, wanted.anchor), "read the file again: %s" % place.address)
+    spots = [str(place.address.at(first, first + count - 1, wanted.anchor)) for first in found]
+    if len(found) > 1:
+        what = "%s: ambiguous, the same lines stand in several places" % place.address.at(wanted.first, wanted.last, wanted.anchor)
+        raise CtxError(what, "did you mean %s?" % " or ".join(spots))
+    place.remarks.append("moved: now at %s" % spots[0])
+    return Lines(found[0], found[0] + count - 1)
+
+
+def each_line(data: bytes) -> Iterator[bytes]:
+    """The lines of some bytes, without their LFs."""
+    at = 0
+    while at < len(data):
+        end = line_end(data, at, len(data))
+        yield data[at:end]
+        at = end + 1
+
+
+def line_end(data: Any, at: int, end: int) -> int:
+    """Where the line that holds `at` ends, its LF excluded; `end` at the latest."""
+    found = data.find(b"\n", at, end)
+    return end if found < 0 else int(found)
+
+
+def anchor_at(source: Source, start: int, end: int) -> str:
+    """The anchor of the lines in bytes start to end; "" when they are too many to hash."""
+    return anchor_of(each_line(source.read(start, end))) if end - start <= ANCHOR_LIMIT else ""
+
+
+# ── live files
+
+
+def live_place(name: str) -> Place:
+    """A file of the workspace as it is now. Raises CtxError."""
+    file, path = open_live(name)
+
+    def read(start: int, end: int) -> bytes:
+        data = file.read(start, end)
+        if len(data) < end - start:
+            raise CtxError("repo:%s: changed while it was read" % path, "try again")
+        return data
+
+    if file.size <= SNAPSHOT:
+        return Place(Source.of_bytes("output", file.read(0, file.size)), Address("repo", path))
+    return Place(Source("output", file.size, read), Address("repo", path))
+
+
+def open_live(name: str) -> Tuple[OpenFile, str]:
+    """Open a regular file below the workspace, links resolved: the file, and its path as it is to be printed. Raises CtxError."""
+    import os.path
+
+    top = workspace()
+    if not top:
+        raise CtxError("repo:%s: there is no workspace here" % name, "go to a directory below a git work tree or a ctx.toml")
+    try:
+        root, actual = os.path.realpath(top), os.path.realpath(os.path.join(top, name))
+    except ValueError:
+        raise CtxError("repo:%s: not a file name" % name, "check the path") from None
+    if not (actual + "/").startswith(root.rstrip("/") + "/"):
+        raise CtxError("repo:%s: leads outside the workspace" % name, "name a file below %s" % top)
+    below = relative_to(root, actual)
+    if ".git" in below.lower().split("/"):
+        raise CtxError("repo:%s: git's own files are not part of the work tree" % name, "ask git for them")
+    try:
+        fd = posix.open(fsencode(actual), posix.O_RDONLY | posix.O_CLOEXEC | posix.O_NONBLOCK | posix.O_NOFOLLOW)
+    except OSError as error:
+        missing = error.errno in (2, 20)  # ENOENT, ENOTDIR
+        raise CtxError("repo:%s: %s" % (name, (error.strerror or "cannot be read").lower()), nearest_file(top, name) if missing else "make it readable") from None
+    file = OpenFile(fd)
+    kind = posix.fstat(fd).st_mode & 0o170000
+    if kind != 0o100000:
+        raise CtxError("repo:%s: %s" % (name, "is a directory" if kind == 0o040000 else "not a regular file"), "name a file")
+    plain = not name.startswith("/") and not {"", ".", ".."}.intersection(name.split("/"))
+    return file, name if plain else below
+
+
+def nearest_file(top: str, name: str) -> str:
+    """What to write instead of a path that is not there: the same path seen from here, or the nearest name in its directory."""
+    here = relative_to(top, absolute(name))
+    if here != name and exists(top + "/" + here):
+        return "paths are relative to %s: did you mean repo:%s?" % (top, here)
+    folder, slash, last = name.rpartition("/")
+    return did_you_mean("repo:" + name, ["repo:%s%s%s" % (folder, slash, other) for other in list_dir("%s/%s" % (top, folder))[:2000]]) or (
+        "check the path; it is relative to %s" % top
+    )
+
+
+# ── what may be shown
+
+
+def veiled(source: Source, start: int, end: int) -> Tuple[bytes, int]:
+    """Bytes start to end as they may be shown, and how many secrets were replaced: seen with what is around them, so that a secret is
+    known by its parts, and a line of a private key by the lines before it."""
+    before, after = source.read(max(0, start - SEEN_AROUND), start), source.read(end, min(source.size, end + SEEN_AROUND))
+    data = source.read(start, end)
+    head = data.find(b"\n") + 1 or len(data) if before and not before.endswith(b"\n") else 0  # of the line in which the bytes start
+    rest = len(data) - (data.rfind(b"\n") + 1) if after and not data.endswith(b"\n") else 0  # of the line in which they end
+    if head + rest > len(data):  # within one line
+        head, rest = len(data), 0
+    parts = []
+    for first, last in ((0, head), (head, len(data) - rest), (len(data) - rest, len(data))):
+        if first < last:
+            around = before + data[:first], data[first:last], data[last:] + after
+            parts.append(veiled_lines(*around) if first == head and last == len(data) - rest else veiled_piece(*around))
+    return b"".join(shown for shown, _ in parts), sum(count for _, count in parts)
+
+
+def veiled_lines(before: bytes, lines: bytes, after: bytes) -> Tuple[bytes, int]:
+    """Whole lines without secrets, and how many were replaced. A private key that began before them ends where its own rules say."""
+    key = before.rfind(b"PRIVATE KEY")
+    before = before[before.rfind(b"\n", 0, key) + 1 :] if key >= 0 else b""
+    after = after[: after.rfind(b"\n", 0, 4 * KIB) + 1] if key >= 0 or b"PRIVATE KEY" in lines else b""
+    whole, count = redact(before + lines + after)
+    if not count:
+        return lines, 0
+    at = nth_newline(whole, before.count(b"\n")) + 1 if before else 0
+    shown = whole[at : nth_newline(whole, (before + lines).count(b"\n")) + 1] if after else whole[at:]
+    return shown, max(shown.count(b"[redacted:") - lines.count(b"[redacted:"), int(shown != lines))
+
+
+def veiled_piece(before: bytes, piece: bytes, after: bytes) -> Tuple[bytes, int]:
+    """A piece of one line without secrets or parts of them, and how many were replaced."""
+    first, last = before.rfind(b"\n") + 1, after.find(b"\n") + 1 or len(after)
+    line = before[first:] + piece + after[:last]
+    if b"PRIVATE KEY" in before[:first] and len(line) < SEEN_AROUND:
+        if veiled_lines(before[:first], line, after[last:])[0] != redact(line)[0]:  # the line itself does not give it away
+            return b"[redacted]" + (b"\n" if piece.endswith(b"\n") else b""), 1
+    redactor, start = Redactor(), len(before) - first
+    return redactor._text(line, start, start + len(piece))[0], redactor.count
+
+
+# ── pages
+
+
+class Page:
+    """A bounded piece of a source: where it lies, its bytes as they may be shown, and how many secrets were replaced in it."""
+
+    __slots__ = ("start", "end", "data", "secrets")
+
+    def __init__(self, start: int, end: int, data: bytes, secrets: int) -> None:
+        self.start = start
+        self.end = end
+        self.data = data
+        self.secrets = secrets
+
+
+def page_of(source: Source, start: int, end: int, budget: int, raw: bool = False) -> Page:
+    """The first page of bytes start to end (start < end): whole lines while what is shown of them fits `budget` tokens, else a piece of a
+    line cut between characters. A budget of 0 is none: the page is then as large as a window."""
+    if not budget:
+        stop = min(end, start + CHUNK)
+        return Page(start, stop, *((source.read(start, stop), 0) if raw else veiled(source, start, stop)))
+    data, limit = source.read(start, min(end, start + PAGE_BYTES)), budget
+    while True:
+        stop = start + page_cut(data, limit, start + len(data) >= end)
+        page = Page(start, stop, *((source.read(start, stop), 0) if raw else veiled(source, start, stop)))
+        excess = estimate_tokens(page.data) - budget  # of the marks that stand for secrets
+        if excess <= 0 or limit == 1:
+            return page
+        limit = max(1, limit - excess)
+
+
+def page_cut(data: bytes, budget: int, is_all: bool) -> int:
+    """How much of `data` (not empty) makes a page: as many whole lines as the budget allows, at least a piece of the first."""
+    if is_all and estimate_tokens(data) <= budget:
+        return len(data)
+    ends = newlines(data)
+    cut = largest(len(ends), lambda count: estimate_tokens(data[: ends[count - 1] + 1]) <= budget)
+    if cut:
+        return ends[cut - 1] + 1
+    cut = max(1, largest(ends[0] + 1 if ends else len(data), lambda size: estimate_tokens(data[:size]) <= budget))
+    whole = cut - unfinished(data[max(0, cut - 3) : cut])
+    return cut if cut == len(data) and is_all else whole or cut
+
+
+def largest(most: int, fits: Callable[[int], bool]) -> int:
+    """The largest number from 1 to `most` that fits, as far as halving finds it; 0 when none does."""
+    low, high = 0, most
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if fits(middle) else (low, middle - 1)
+    return low
+
+
+def unfinished(tail: bytes) -> int:
+    """How many bytes at the end of `tail` begin a UTF-8 sequence that goes on behind it."""
+    for size in range(1, min(3, len(tail)) + 1):
+        byte = tail[-size]
+        if byte & 0xC0 != 0x80:
+            return size if byte >= (0xF0, 0xE0, 0xC2)[3 - size] and byte < 0xF8 else 0
+    return 0
+
+
+def newlines(data: bytes) -> List[int]:
+    """Where the LFs are."""
+    found, at = [], data.find(b"\n")
+    while at >= 0:
+        found.append(at)
+        at = data.find(b"\n", at + 1)
+    return found
+
+
+def address_of(place: Place, start: int, end: int) -> str:
+    """The arguments of `get` that read bytes start to end: as lines where they are whole lines, else as bytes; of a live file anchored."""
+    source = place.source
+    anchor = anchor_at(source, start, end) if place.is_live else ""
+    starts_line = start == 0 or source.read(start - 1, start) == b"\n"
+    ends_line = end == source.size or source.read(end - 1, end) == b"\n"
+    if starts_line and ends_line:
+        return shell_word(str(place.address.at(source.line_at(start), source.line_at(end - 1), anchor)))
+    return "%s --bytes %d:%d%s" % (shell_word(str(place.address)), start, end, anchor and "@" + anchor)
+
+
+def byte_range(place: Place, text: str) -> Tuple[int, int]:
+    """Offsets for --bytes A:B or A:B@anchor: from 0, B excluded. Raises CtxError."""
+    source, size = place.source, place.source.size
+    span, _, anchor = text.partition("@")
+    first, last = parse_pair(span, "--bytes", "write A:B, counted from 0, up to but not including B")
+    start, end = first or 0, size if last is None else min(last, size)
+    if start >= end:
+        raise CtxError("--bytes %s: nothing there" % quoted(text), "valid bytes are 0:%d" % size if size else "%s is empty" % place.address)
+    if anchor and anchor_at(source, start, end) != anchor:
+        raise CtxError("--bytes %s: these bytes have changed" % quoted(text), "read it again: %s" % place.address)
+    if (last or 0) > size:
+        place.remarks.append("%s ends at byte %d" % (place.address, size))
+    return start, end
+
+
+# ── JSON
+
+
+def pointed_at(place: Place, pointer: str) -> Tuple[int, int]:
+    """Offsets of the value at a JSON pointer (RFC 6901) in the selected lines. Raises CtxError."""
+    start, end = place.span()
+    if end - start > POINTER_LIMIT:
+        raise CtxError("--pointer: %s is too large (%s)" % (place.address, human(end - start)), "read it by lines or bytes")
+    if (pointer and not pointer.startswith("/")) or rx(rb"~(?![01])").search(fsencode(pointer)):
+        raise CtxError("--pointer %s: not a JSON pointer" % quoted(pointer), "write /key/0/key, ~1 for / and ~0 for ~; all of it is ''")
+    text = json_text(place, start, end)
+    at, stop = skip_space(text, text.startswith("\ufeff")), len(text.rstrip(" \t\r\n"))
+    for part in pointer.split("/")[1:]:
+        at, stop = step_into(text, at, part.replace("~1", "/").replace("~0", "~"), pointer)
+    return start + len(fsencode(text[:at])), start + len(fsencode(text[:stop]))
+
+
+def json_text(place: Place, start: int, end: int) -> str:
+    """A JSON document as text. Raises CtxError when it is none."""
+    import json
+
+    text = fsdecode(place.source.read(start, end))
+    try:
+        json.loads(text[text.startswith("\ufeff") :], parse_int=float)
+    except (ValueError, RecursionError) as error:
+        line, problem = place.source.line_at(start), str(error)
+        if isinstance(error, json.JSONDecodeError):
+            line += error.lineno - 1
+            problem = "line %d: %s" % (line, error.msg)
+        fix = "select the lines of one document, as in %s" % place.address.at(line, line)
+        raise CtxError("--pointer: %s is not one JSON document (%s)" % (place.address, problem), fix) from None
+    return text
+
+
+def skip_space(text: str, at: int) -> int:
+    """The first place from `at` on that is no white space of JSON."""
+    while text[at : at + 1] in (" ", "\t", "\r", "\n"):
+        at += 1
+    return at
+
+
+def step_into(text: str, at: int, key: str, pointer: str) -> Tuple[int, int]:
+    """One step of a JSON pointer, from the value at `at`: the span of the value it leads to. Raises CtxError that names what is there instead."""
+    keys: List[str] = []
+    found = None
+    for name, start, end in members(text, at):
+        keys.append(name)
+        if name == key:
+            found = start, end  # of equal keys the last holds, as everywhere
+    if found:
+        return found
+    if text[at] not in "{[":
+        raise CtxError("--pointer %s: %s is below a value that has no parts" % (quoted(pointer), quoted(key)), "stop one step earlier")
+    if not keys:
+        raise CtxError("--pointer %s: no %s" % (quoted(pointer), quoted(key)), "what it is looked for in is empty")
+    if text[at] == "[":
+        raise CtxError("--pointer %s: no element %s" % (quoted(pointer), quoted(key)), "valid elements are 0 to %s" % keys[-1])
+    fix = did_you_mean(key, keys[:1000]) or "keys are %s" % ", ".join(map(quoted, keys[:12]))
+    raise CtxError("--pointer %s: no key %s" % (quoted(pointer), quoted(key)), fix)
+
+
+def members(text: str, at: int) -> Iterator[Tuple[str, int, int]]:
+    """(key or index, start, end) of each value in the object or array at `at` of a valid JSON text; none in another value."""
+    import json
+
+    decode, opening = json.JSONDecoder(parse_int=float).raw_decode, text[at]
+    at, index = skip_space(text, at + 1), 0
+    while opening in "{[" and text[at] not in "}]":
+        name = str(index)
+        if opening == "{":
+            name, at = decode(text, at)
+            at = skip_space(text, skip_space(text, at) + 1)
+        end = decode(text, at)[1]
+        yield name, at, end
+        at, index = skip_space(text, end), index + 1
+        at = skip_space(text, at + 1) if text[at] == "," else at
+
+
+# ── patterns
+
+# Classes that grep knows inside [ ] and Python does not.
+_GREP_CLASSES = {
+    "alnum": "a-zA-Z0-9", "alpha": "a-zA-Z", "blank": " \\t", "cntrl": "\\x00-\\x1f\\x7f", "digit": "0-9", "graph": "!-~", "lower": "a-z",
+    "print": " -~", "punct": "!-/:-@\\[-`{-~", "space": "\\s", "upper": "A-Z", "xdigit": "0-9A-Fa-f",
+}  # fmt: skip
+_INLINE_FLAGS = r"\(\?([aiLmsux]+)\)"
+
+
+def python_pattern(pattern: str) -> str:
+    """A regular expression with grep's own spellings, `[[:digit:]]`, `\\<` and `\\>`, put into Python's. Raises CtxError."""
+    import re
+
+    def name(match: Any) -> str:
+        if match.group(1) not in _GREP_CLASSES:
+            raise CtxError("no character class [:%s:]" % match.group(1), nearest(match.group(1), list(_GREP_CLASSES), "classes are"))
+        return _GREP_CLASSES[match.group(1)]
+
+    def token(match: Any) -> str:
+        text = str(match.group())
+        if text[0] == "[":
+            return re.sub(r"\[:(\w+):\]", name, text)
+        return {"\\<": r"\b(?=\w)", "\\>": r"\b(?<=\w)"}.get(text, text)
+
+    return re.sub(r"(?s)\\.|\[\^?\]?(?:\[:\w+:\]|\\.|[^\]\\])*\]", token, pattern)
+
+
+class Query:
+    """A pattern, ready to be looked for in lines.
+
+    A pattern of ASCII alone is matched on bytes, any other on text, so that `[äö]` is two characters and not four bytes. `literals` are
+    texts one of which every matching line must hold (none: every line is tried); `exact` says that it then does match. `sweep` finds the
+    matches of many lines in one go, each up to the end of its line; `fast_sweep` that it skips to where they may begin.
+    """
+
+    __slots__ = ("regex", "is_text", "fold", "literals", "exact", "sweep", "fast_sweep")
+
+    def __init__(self, pattern: str, fixed: bool = False, fold: bool = False, word: bool = False) -> None:
+        import re
+
+        if "\n" in pattern:
+            raise CtxError("a pattern holds no line end", "search for one line at a time")
+        self.is_text = not pattern.isascii() and (fold or word or not fixed)
+        source = re.escape(pattern) if fixed else python_pattern(pattern)
+        flags = re.IGNORECASE if fold else 0
+        self.regex, tree = compiled(self.encoded(source), flags, pattern)
+        self.fold = bool(self.regex.flags & re.IGNORECASE)
+        inline = re.match(_INLINE_FLAGS, source)
+        if word:
+            start, end = (inline.group(), "\n" * ("x" in inline.group(1))) if inline else ("", "")  # LF ends a comment
+            whole = "%s(?<!\\w)(?:%s%s)(?!\\w)" % (start, source[len(start) :], end)
+            self.regex, _ = compiled(self.encoded(whole), flags, pattern)
+        self.literals, self.exact = ([], False) if self.regex.flags & re.LOCALE else needed(tree, self.spell)
+        self.exact = self.exact and not word and not (self.is_text and any("\udc80" <= c <= "\udcff" for c in pattern))
+        self.sweep: Any = None
+        self.fast_sweep = False
+        if not (self.is_text or self.exact or word or inline) and tree.getwidth()[0] and confined(tree):
+            self.sweep, _ = compiled(b"(?:%s)[^\\n]*" % fsencode(source), flags | re.MULTILINE, pattern)
+            self.fast_sweep = not self.fold and [str(op) for op, _ in tree[:2]] == ["LITERAL", "LITERAL"]
+
+    def encoded(self, source: str) -> Any:
+        """An expression as it is compiled: for text, or for bytes."""
+        return source if self.is_text else fsencode(source)
+
+    def spell(self, code: int) -> bytes:
+        """The bytes of a character that a match must hold as they stand; b"" for one that may be spelt otherwise."""
+        if code == 10 or (self.is_text and self.fold and (code > 127 or chr(code) in "ikIKsS")):  # letters beyond ASCII fold to these
+            return b""
+        text = fsencode(chr(code)) if self.is_text else bytes((code,))
+        return text.lower() if self.fold else text
+
+    # looking
+
+    def match(self, data: Any, start: int, end: int) -> int:
+        """Where in data the first match of the line from `start` to `end` begins, -1 when it has none."""
+        line = data[start:end] if end - start < MIB else memoryview(data)[start:end]
+        if not self.is_text:
+            found = self.regex.search(line)
+            return start + found.start() if found else -1
+        text = fsdecode(bytes(line))
+        found = self.regex.search(text)
+        return start + len(fsencode(text[: found.start()])) if found else -1
+
+    def hits(self, data: Any, start: int, end: int) -> Iterator[Tuple[int, int, int]]:
+        """(start, end, first match) of every matching line in bytes start to end, which are whole lines; the LF is not part of it."""
+        way = self.way(data[start : min(end, start + CHUNK)])
+        if way == "sweep":
+            for found in self.sweep.finditer(data, start, end):
+                yield max(data.rfind(b"\n", start, found.start()) + 1, start), found.end(), found.start()
+            return
+        lines = self.every_line if way == "line" else self.folded if self.fold else self.holding
+        for first, last, spot in lines(data, start, end):
+            if not self.exact or way == "line":
+                spot = self.match(data, first, last)
+            if spot >= 0:
+                yield first, last, spot
+
+    def count(self, data: Any, start: int, end: int) -> int:
+        """How many lines match in bytes start to end, which are whole lines."""
+        if not self.exact or self.fold or len(self.literals) > 1:
+            return sum(1 for _ in self.hits(data, start, end))
+        find, literal, total = data.find, self.literals[0], 0
+        at = find(literal, start, end)
+        while at >= 0:
+            total += 1
+            at = find(b"\n", at, end)
+            at = find(literal, at, end) if at >= 0 else -1
+        return total
+
+    def way(self, sample: bytes) -> str:
+        """How to look, judged by a sample: for the literals, by a sweep, or at every line."""
+        text = sample.lower() if self.fold else sample
+        hits = sum(map(text.count, self.literals))
+        # nanoseconds, as measured; what matters are the ratios
+        costs = {"line": 450 * sample.count(b"\n") + len(sample)}
+        if self.literals:
+            costs["literal"] = hits * (300 if self.exact else 900) + len(sample) * (len(self.literals) + self.fold) // 2
+        if self.sweep:
+            costs["sweep"] = hits * 200 + len(sample) * (2 if self.fast_sweep else 9)
+        return min(costs, key=lambda way: (costs[way], way))
+
+    def every_line(self, data: Any, start: int, end: int) -> Iterator[Tuple[int, int, int]]:
+        """All lines, as candidates."""
+        while start < end:
+            last = line_end(data, start, end)
+            yield start, last, start
+            start = last + 1
+
+    def holding(self, data: Any, start: int, end: int) -> Iterator[Tuple[int, int, int]]:
+        """The lines that hold a literal, and where the first is."""
+        ahead = [data.find(literal, start, end) for literal in self.literals]
+        while max(ahead) >= 0:
+            spot = min(at for at in ahead if at >= 0)
+            last = line_end(data, spot, end)
+            yield max(data.rfind(b"\n", start, spot) + 1, start), last, spot
+            start = min(last + 1, end)
+            ahead = [data.find(literal, start, end) if 0 <= at < start else at for literal, at in zip(self.literals, ahead)]
+
+    def folded(self, data: Any, start: int, end: int) -> Iterator[Tuple[int, int, int]]:
+        """The lines that hold a literal in any mixture of cases. A line too long to be copied is a candidate as it is."""
+        while start < end:
+            stop = data.rfind(b"\n", start, min(end, start + CHUNK)) + 1 or min(line_end(data, start, end) + 1, end)
+            if stop - start > 16 * MIB:
+                yield start, line_end(data, start, stop), self.match(data, start, stop)
+            else:
+                for first, last, spot in self.holding(data[start:stop].lower(), 0, stop - start):
+                    yield start + first, start + last, start + spot
+            start = stop
+
+
+def compiled(source: Any, flags: int, pattern: str) -> Tuple[Any, Any]:
+    """An expression, compiled and parsed. Raises CtxError."""
+    import re
+    import warnings
+
+    try:
+        from re import _parser as parser  # type: ignore[attr-defined]
+    except ImportError:
+        import sre_parse as parser
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of `[[`, which means here what it always did
+            return re.compile(source, flags), parser.parse(source, flags)
+    except (re.error, OverflowError, RecursionError, ValueError) as error:
+        raise CtxError("%s: %s" % (quoted(pattern), error), "mend the pattern, or add -F to search for it as it stands") from None
+
+
+def needed(items: Iterable[Tuple[Any, Any]], spell: Callable[[int], bytes]) -> Tuple[List[bytes], bool]:
+    """Texts one of which every match of a parsed expression holds ([]: none is certain), and whether a line that holds one does match.
+
+    Of several such sets the one whose shortest text is longest, because that is found fastest.
+    """
+    found: List[List[bytes]] = []
+    run, exact = b"", True
+    sequence = list(items)
+    for op, value in sequence:
+        text = spell(value) if str(op) == "LITERAL" else b""
+        if text:
+            run += text
+            continue
+        inner, exact = needed_inside(str(op), value, spell)
+        exact = exact and len(sequence) == 1
+        found += [[run], inner]
+        run = b""
+    best = max(found + [[run]], key=lambda texts: min(map(len, texts), default=0))
+    return (best, exact) if all(best) else ([], exact)
+
+
+def needed_inside(op: str, value: Any, spell: Callable[[int], bytes]) -> Tuple[List[bytes], bool]:
+    """`needed` of one item that holds others."""
+    if op == "SUBPATTERN" and not (value[1] or value[2]):  # without flags of its own
+        return needed(value[3], spell)
+    if op == "ATOMIC_GROUP":
+        return needed(value, spell)
+    if op.endswith("_REPEAT") and value[0] > 0:
+        texts, exact = needed(value[2], spell)
+        return texts, exact and value[0] == 1
+    if op == "BRANCH":
+        branches = [needed(branch, spell) for branch in value[1]]
+        if len(branches) <= 16 and all(texts for texts, _ in branches):
+            return [text for texts, _ in branches for text in texts], all(exact for _, exact in branches)
+    return [], False
+
+
+def confined(items: Iterable[Tuple[Any, Any]]) -> bool:
+    """Whether a parsed expression matches only within lines, and in each as if that stood alone: all its parts are known not to see an LF."""
+    inside = {"SUBPATTERN": 3, "MAX_REPEAT": 2, "MIN_REPEAT": 2}
+    for op, value in items:
+        name = str(op)
+        if name in inside:
+            good = confined(value[inside[name]]) and not (name == "SUBPATTERN" and (value[1] or value[2]))
+        elif name == "BRANCH":
+            good = all(map(confined, value[1]))
+        elif name == "IN":
+            good = all(sees_no_line_end(str(kind), member) for kind, member in value)
+        elif name == "AT":
+            good = str(value) in ("AT_BEGINNING", "AT_END", "AT_BOUNDARY")
+        else:
+            good = name == "ANY" or (name == "LITERAL" and value != 10)
+        if not good:
+            return False
+    return True
+
+
+def sees_no_line_end(kind: str, member: Any) -> bool:
+    """Whether a member of a set cannot match LF."""
+    if kind == "RANGE":
+        return not member[0] <= 10 <= member[1]
+    return str(member) in ("CATEGORY_DIGIT", "CATEGORY_WORD") if kind == "CATEGORY" else kind == "LITERAL" and member != 10
+
+
+# ── search
+
+
+class Hits:
+    """What a search found in one place: how many lines match; of those asked for (start, end, first match), and the line after which they come."""
+
+    __slots__ = ("place", "count", "spans", "after", "before")
+
+    def __init__(self, place: Place) -> None:
+        self.place = place
+        self.count = 0
+        self.spans: List[Tuple[int, int, int]] = []
+        self.after = 0  # number of the hit before them, 0 for none
+        self.before = 0  # of the hit behind them
+
+
+def search_place(place: Place, query: Query, skip: int = 0, keep: int = HITS_KEPT) -> Hits:
+    """Count every matching line of a place, and keep where `keep` of them are, after the first `skip`."""
+    found = Hits(place)
+    data = searchable(place.source)
+    start, end = place.span()
+    for span in query.hits(data, start, end):
+        found.count += 1
+        if found.count == skip:
+            found.after = place.source.line_at(span[0])
+        elif found.count > skip + keep:
+            found.before = place.source.line_at(span[0])
+            found.count += query.count(data, min(span[1] + 1, end), end)
+            break
+        elif found.count > skip:
+            found.spans.append(span)
+    return found
+
+
+def searchable(source: Source) -> Any:
+    """All bytes of a source, as something that has find, rfind and slices; mapped, not read, where they are in a file of the store."""
+    file = getattr(source.read, "__self__", None)
+    if not isinstance(file, OpenFile) and source.size > SNAPSHOT:  # a live file, which may be cut short while it is mapped
+        file = nameless_file(getenv("TMPDIR") or "/tmp")
+        for _, data in source.chunks():
+            file.append(data)
+    if isinstance(file, OpenFile) and source.size:
+        import mmap
+
+        return mmap.mmap(file.fd, source.size, mmap.MAP_PRIVATE, mmap.PROT_READ)
+    return source.read(0, source.size)
+
+
+class Row:
+    """One line of a page of hits: the place it is in, its number, whether it matches or only surrounds a match, and its text."""
+
+    __slots__ = ("place", "number", "is_hit", "text")
+
+    def __init__(self, place: Place, number: int, is_hit: bool, text: str) -> None:
+        self.place = place
+        self.number = number
+        self.is_hit = is_hit
+        self.text = text
+
+    def __str__(self) -> str:
+        return "%d%s%s" % (self.number, ":" if self.is_hit else "-", self.text)
+
+
+def hit_page(found: Iterable[Hits], context: int, budget: int) -> Tuple[List[str], List[Row], int, int]:
+    """Hits with `context` lines around each, as far as `budget` tokens reach: (text, its rows, how many hits they hold, secrets replaced)."""
+    lines: List[str] = []
+    rows: List[Row] = []
+    shown = secrets = 0
+    for hits in found:
+        last = 0
+        for i, span in enumerate(hits.spans):
+            width = 2 * WIDTH
+            heading = [] if last else [heading_of(hits.place)]
+            while True:
+                block, count = hit_rows(hits, i, context, last, width)
+                text = heading + ["--"] * (0 < last < block[0].number - 1 and context > 0) + list(map(str, block))
+                if price(text) <= budget or shown or width < 50:
+                    break
+                context, width = context // 2, width if context else width // 2  # a page holds one hit, and no more than its budget
+            budget -= price(text)
+            if budget < 0 and shown:
+                return lines, rows, shown, secrets
+            lines += text
+            rows += block
+            last, shown, secrets = block[-1].number, shown + 1, secrets + count
+    return lines, rows, shown, secrets
+
+
+def heading_of(place: Place) -> str:
+    """The address above a place's hits; of a live file with an anchor to all that was searched."""
+    start, end = place.span()
+    return address_of(place, start, end) if place.is_live else str(place.address)
+
+
+def hit_rows(hits: Hits, i: int, context: int, last: int, width: int) -> Tuple[List[Row], int]:
+    """One hit and the lines around it that are no hits and do not stand above already (they end with line `last`); and the secrets replaced."""
+    source, (start, end, spot) = hits.place.source, hits.spans[i]
+    number = source.line_at(start)
+    rows: List[Row] = []
+    secrets = 0
+    first, stop = number, number
+    if context:
+        behind = source.line_at(hits.spans[i + 1][0]) if i + 1 < len(hits.spans) else hits.before or source.lines + 1
+        first, stop = max(number - context, last + 1, hits.after + 1), min(number + context, behind - 1)
+    for line in range(first, stop + 1):
+        place = (start, end, spot) if line == number else (source.start_of(line), source.start_of(line + 1), 0)
+        data, count = line_shown(source, *place, width)
+        rows.append(Row(hits.place, line, line == number, visible(data.rstrip(b"\r\n"))))
+        secrets += count
+    return rows, secrets
+
+
+def line_shown(source: Source, start: int, end: int, spot: int, width: int) -> Tuple[bytes, int]:
+    """The line from `start` to `end` as it may be shown, of a long one the part around `spot`; and the secrets replaced."""
+    if end - start <= width:
+        return veiled(source, start, end)
+    first = start if spot - start < width // 2 else min(spot - width // 4, end - width)
+    last = first + width
+    while first > start and source.read(first, first + 1)[0] & 0xC0 == 0x80:  # not inside a character
+        first -= 1
+    data, count = veiled(source, first, last - unfinished(source.read(last - 3, last)))
+    more = " …".encode()
+    return (more[1:] + b" ") * (first > start) + data + more * (last < end), count
+
+
+class Found:
+    """What a search found in many places: those whose hits are shown, how many lines match in each, and what must be said of them."""
+
+    __slots__ = ("places", "counts", "remarks")
+
+    def __init__(self) -> None:
+        self.places: List[Hits] = []
+        self.counts: Dict[str, int] = {}
+        self.remarks: List[str] = []
+
+
+def search_all(places: Iterable[Place], query: Query, skip: int, keep: int) -> Found:
+    """Search one place after another; of all hits keep `keep` after the first `skip`."""
+    found = Found()
+    for place in places:
+        hits = search_place(place, query, skip, keep)
+        skip, keep = max(0, skip - hits.count), keep - len(hits.spans)
+        found.counts[str(place.address)] = found.counts.get(str(place.address), 0) + hits.count
+        found.remarks += place.remarks
+        if hits.spans:
+            found.places.append(hits)
+    return found
+
+
+# ── runs
+
+
+def search_places(addresses: Sequence[str], tell: Callable[[str], None]) -> Iterator[Place]:
+    """What is to be searched: what addresses lead to, or without any the streams of all that is kept, newest first. Raises CtxError; what is
+    damaged among all that is kept is told of and left out."""
+    for text in addresses:
+        address = parse_address(text)
+        if address.kind != "run" or address.stream or address.lines:
+            yield resolve(address)
+        else:
+            yield from run_places(resolve_run(address.name))
+    seen: Set[str] = set()
+    for name, store in [] if addresses else reversed(all_occurrences()):
+        if name[32:] not in seen:
+            seen.add(name[32:])
+            try:
+                run = load_occurrence(store, name)
+                yield from run_places(run) if run else ()
+            except CtxError as error:
+                tell(str(error))
+
+
+def run_places(run: Run) -> Iterator[Place]:
+    """The streams of a run."""
+    for name in run.streams:
+        yield run_place(run, name)
+
+
+def listed_runs(limit: int, everywhere: bool) -> Iterator[Dict[str, Any]]:
+    """What was captured in this workspace, or everywhere: runs that are not over, then the newest first."""
+    top = workspace() or cwd()
+    for run in live_runs()[:limit]:
+        limit -= 1
+        yield dict(run_row(run), handle=run.handle, time=None, ms=None, outcome="running")
+    for name, store in reversed(all_occurrences()):
+        record = read_occurrence(store, name) if limit > 0 else {}
+        if record and (everywhere or record.get("workspace") == top):
+            limit -= 1
+            try:
+                kept = read_manifest(store, record["run"])
+            except CtxError:
+                kept = None
+            row = run_row(kept) if kept else {"outcome": "damaged", "bytes": 0, "command": ""}
+            yield dict(row, handle="run:" + name.split("-")[2], time=record["time"], ms=record["ms"])
+
+
+def run_row(run: Run) -> Dict[str, Any]:
+    """What a list says of a run: how it ended, its size, and its command line as it may be shown."""
+    argv, outcome = run.manifest["argv"], "unknown" if run.status is None else "exit %d" % run.status
+    command = " ".join(argv if run.manifest["kind"] in ("shell", "tap") else map(shell_word, argv))
+    size = sum(stored or run.source(name).size for name, (_, stored) in run.manifest["streams"].items())
+    return {"outcome": "partial" if run.partial else outcome, "bytes": size, "command": visible(clip(redact(fsencode(command))[0], 200))}
+
+
+# ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+# 23 · install
+# Knows how ctx is set up and whether it is in order. Never knows what a verb prints.
+# ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def examined_stores() -> List[Dict[str, Any]]:
+    """For each store that exists: its root, what it holds, and one line for each problem."""
+    found = []
+    for store in stores():
+        counts, problems = verify_store(store)
+        found.append({"root": store.root, "counts": counts, "problems": problems})
+    return found
+
+
+def write_config() -> str:
+    """Write a ctx.toml in which every default stands, commented out, at the top of the workspace; its path. Raises CtxError."""
+    path = (workspace() or cwd()) + "/ctx.toml"
+    if exists(path):
+        raise CtxError("%s is there already" % path, "edit it; ctx config shows what holds")
+    lines = [line if line.startswith("[") or not line else "# " + line for line in settings_text(default_settings())]
+    try:
+        write_atomic(path, "\n".join([*lines, ""]).encode(), 0o644)
+    except OSError as error:
+        raise CtxError("%s: %s" % (path, error.strerror), "go to a directory that can be written") from None
+    return path
+
+
+# ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+# 24 · cli
+# Knows the argument grammar, dispatch and help. Never knows how anything is done.
+# ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+if TYPE_CHECKING:
+    Options = Dict[str, str]  # by flag; a flag that takes no value has ""
+
+
+class Verb:
+    """One command of the program. `options` are (flag, metavar or "", meaning); `examples` run as tests; with `is_command` what follows the
+    options is somebody else's command line."""
+
+    __slots__ = ("name", "usage", "summary", "act", "options", "text", "examples", "is_command")
+
+    def __init__(self, name: str, usage: str, summary: str, act: Callable[[Options, List[str]], int], options: Sequence[Tuple[str, str, str]],
+                 text: str, examples: Sequence[str], is_command: bool = False) -> None:  # fmt: skip
+        self.name = name
+        self.usage = usage
+        self.summary = summary
+        self.act = act
+        self.options = options
+        self.text = text
+        self.examples = examples
+        self.is_command = is_command
+
+
+# ── arguments
+
+
+def parse_options(verb: Verb, argv: Sequence[str]) -> Tuple[Options, List[str]]:
+    """Split a verb's arguments into options and words. Raises CtxError that names the nearest option."""
+    metavars = {flag: metavar for flag, metavar, _ in verb.options}
+    options: Options = {}
+    words: List[str] = []
+    rest = list(argv)
+    while rest:
+        word = rest.pop(0)
+        if word == "--":
+            return options, words + rest
+        if not word.startswith("-") or word == "-":
+            words.append(word)
+            if verb.is_command:
+                return options, words + rest
+            continue
+        flag, equals, value = word.partition("=") if word.startswith("--") else (word[:2], "", word[2:])
+        if flag in ("-h", "--help"):
+            return {"--help": ""}, []
+        if flag not in metavars:
+            raise CtxError("unknown option %s" % quoted(word), nearest(flag, sorted(metavars), "options are") if metavars else "it takes none")
+        metavar = metavars[flag]
+        if metavar and not (equals or value):
+            if not rest:
+                raise CtxError("%s needs a value" % flag, "write %s %s" % (flag, metavar))
+            value = rest.pop(0)
+        elif not metavar and equals:
+            raise CtxError("%s takes no value" % flag, "write %s alone" % flag)
+        elif not metavar and value:  # -iF
+            if value.startswith("-"):
+                raise CtxError("unknown option %s" % quoted(word), "write %s alone" % flag)
+            rest.insert(0, "-" + value)
+            value = ""
+        if options.get(flag, value) != value:
+            raise CtxError("%s is given twice" % flag, "write it once")
+        options[flag] = value
+    return options, words
+
+
+def number_option(options: Options, flag: str, default: int, least: int = 0) -> int:
+    """A whole number given to an option. Raises CtxError."""
+    if flag not in options:
+        return default
+    number = whole_number(options[flag])
+    if number is None or number < least:
+        raise CtxError("%s %s: not a whole number from %d" % (flag, quoted(options[flag]), least), "write %s %d" % (flag, max(least, 10)))
+    return number
+
+
+def seconds_option(options: Options, flag: str) -> float:
+    """A time given to an option: seconds, or with s, m or h behind; 0 when it is not given. Raises CtxError."""
+    if flag not in options:
+        return 0.0
+    text = options[flag]
+    unit = {"s": 1, "m": 60, "h": 3600}.get(text[-1:], 0)
+    digits = text[:-1] if unit else text
+    is_number = digits.replace(".", "", 1).isdigit() and digits.isascii()
+    seconds = float(digits) * (unit or 1) if is_number else 0.0
+    if not 0.001 <= seconds <= 86400 * 20:
+        raise CtxError("%s %s: not a time up to 20 days" % (flag, quoted(text)), "write seconds, as in %s 90, or 1.5m, or 2h" % flag)
+    return seconds
+
+
+def no_words(words: Sequence[str], fix: str = "leave it out") -> None:
+    """Raise CtxError when a verb that takes none was given words."""
+    if words:
+        raise CtxError("%s: nothing is expected here" % quoted(words[0]), fix)
+
+
+def one_word(words: Sequence[str], fix: str, default: str = "") -> str:
+    """The one word that a verb takes, or the default. Raises CtxError."""
+    if len(words) > 1 or not (words or default):
+        raise CtxError("%s: one at a time" % quoted(words[1]) if words else "something is missing", fix)
+    return words[0] if words else default
+
+
+def check_raw(options: Options, settings: Settings) -> bool:
+    """Whether --raw was asked for. Raises CtxError where that is not allowed."""
+    if "--raw" in options and not settings["redact", "raw"]:
+        raise CtxError("--raw: not allowed here", "set raw = true below [redact] in ctx.toml to see stored bytes without redaction")
+    return "--raw" in options
+
+
+def open_output(options: Options, flag: str, flags: int) -> int:
+    """The file behind --log or --summary, -1 when none was asked for. Raises CtxError."""
+    if flag not in options:
+        return -1
+    try:
+        return posix.open(fsencode(options[flag]), posix.O_WRONLY | posix.O_CREAT | posix.O_CLOEXEC | flags, 0o666)
+    except (OSError, ValueError) as error:
+        raise CtxError("%s %s: %s" % (flag, quoted(options[flag]), reason(error)), "name a file that can be written") from None
+
+
+def open_input(name: str) -> int:
+    """A file to read, stdin for `-`. Raises CtxError."""
+    try:
+        if name == "-":
+            if not is_inherited(0):
+                raise CtxError("stdin is closed", "name a file")
+            return 0
+        if is_dir(name):
+            raise CtxError("%s: is a directory" % quoted(name), "name a file in it")
+        return posix.open(fsencode(name), posix.O_RDONLY | posix.O_CLOEXEC)
+    except (OSError, ValueError) as error:
+        raise CtxError("%s: %s" % (quoted(name), reason(error)), "name a file that can be read, or - for stdin") from None
+
+
+def reason(error: Exception) -> str:
+    """What went wrong with a file, in the system's words."""
+    return str(getattr(error, "strerror", None) or error)
+
+
+# ── what is printed
+
+
+def write_out(data: bytes) -> None:
+    """Write to stdout. Raises CtxError when it cannot be written, BrokenPipeError when its reader has gone."""
+    if not is_inherited(1):
+        raise CtxError("stdout is closed", "leave it open")
+    try:
+        write_all(1, data)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise CtxError("stdout: %s" % error.strerror, "nothing, or not all, was written") from None
+
+
+def say(lines: Iterable[str]) -> None:
+    """Print lines on stdout."""
+    write_out("".join(line + "\n" for line in lines).encode("utf-8", "backslashreplace"))
+
+
+def report(options: Options, value: Any, lines: Iterable[str]) -> None:
+    """Print what was asked for: a value as one line of JSON, or lines of text."""
+    say([to_json(value)] if "--json" in options else lines)
+
+
+def remark(verb: str, text: str) -> None:
+    """Print one line on stderr, whatever the text holds; without a verb as it stands."""
+    line = ("ctx %s: %s" % (verb, visible(fsencode(text))) if verb else text) + "\n"
+    try:
+        write_all(2, line.encode("utf-8", "surrogateescape"))
+    except OSError:
+        pass
+
+
+# ── run, tap, digest
+
+
+def run_verb(options: Options, words: List[str]) -> int:
+    """ctx run"""
+    text = options.get("--shell")
+    if text is not None and words:
+        raise CtxError("--shell takes one text, and %s follows it" % quoted(words[0]), "put the whole line in quotes: ctx run --shell 'a | b'")
+    if text is None and not (words and words[0]):
+        raise CtxError("no command", "write ctx run -- CMD ARGS…, or ctx run --shell 'LINE'")
+    argv = words if text is None else shell_argv(text)
+    limit = seconds_option(options, "--timeout")
+    if getenv("CTX_OFF") == "1":
+        try:
+            become(argv)
+        except OSError as error:
+            raise spawn_error(argv, error) from None
+    settings = load_config()
+    log, summary = open_output(options, "--log", posix.O_TRUNC), open_output(options, "--summary", posix.O_APPEND)
+    problem, spool = None, None
+    try:
+        spool = open_spool("run" if text is None else "shell", words if text is None else [text], settings)
+    except OSError as error:
+        problem = error
+    capture = Capture(spool, settings["budget", "inline"], settings["budget", "hold"], "--stream" in options, log, limit, settings["budget", "content"])
+    if problem:
+        capture.give_way(problem)
+    capture.run(argv)
+    return finish_run(capture, settings, summary)
+
+
+def tap_verb(options: Options, words: List[str]) -> int:
+    """ctx tap"""
+    import _signal
+
+    no_words(words, "write CMD | ctx tap --for 'CMD'")
+    _signal.signal(_signal.SIGINT, _signal.SIG_IGN)  # it ends with the pipe, as tee -i does
+
+    def complain(error: OSError) -> None:
+        remark("tap", "nothing is kept of this pipe: %s" % store_problem(error))
+
+    try:
+        settings = load_config()
+    except CtxError as error:  # the bytes must pass
+        remark("tap", str(error))
+        settings = default_settings()
+    spool: Optional[Spool] = None
+    if getenv("CTX_OFF") != "1":
+        try:
+            spool = open_spool("tap", [options["--for"]] if "--for" in options else [], settings)
+        except OSError as error:
+            complain(error)
+    total, partial, spool = tap(spool, complain)
+    if spool is not None:
+        try:
+            run = spool.commit(["output"], None, partial)
+            if total > settings["budget", "inline"]:
+                remark("tap", "%s kept as %s: %s get %s#output" % (human(total), run.handle, self_command(), run.handle))
+        except OSError as error:
+            complain(error)
+        spool.discard()
+        house_keeping(spool.store, settings)
+    return 0
+
+
+def digest_verb(options: Options, words: List[str]) -> int:
+    """ctx digest"""
+    name = one_word(words, "join them: cat %s | ctx digest" % " ".join(map(shell_word, words)), "-")
+    settings = load_config()
+    try:
+        run = keep_file(open_input(name), name, settings)
+    except OSError as error:
+        raise CtxError("%s: %s" % (quoted(name), error.strerror), "name a file that can be read, or - for stdin") from None
+    status = show_digest(run, options, settings)
+    house_keeping(run.store, settings)
+    return status
+
+
+def show_digest(run: Run, options: Options, settings: Settings) -> int:
+    """Print a run's digest."""
+    digest = digest_of(run, settings, self_command())[0].decode("utf-8", "surrogateescape")
+    report(options, {"address": run.handle, "text": digest}, digest.split("\n")[:-1])
+    return 0
+
+
+# ── get, search, runs
+
+
+def get_verb(options: Options, words: List[str]) -> int:
+    """ctx get"""
+    address = parse_address(one_word(words, "write ctx get run:HEX, as a digest prints it; ctx runs lists runs"))
+    settings = load_config()
+    raw = check_raw(options, settings)
+    chosen = [flag for flag in ("--lines", "--tail", "--bytes", "--grep", "--pointer") if flag in options]
+    if len(chosen) > 1 or (address.lines and chosen and chosen[0] not in ("--grep", "--pointer")):
+        raise CtxError("%s: one selection at a time" % " and ".join(["lines in the address"] * bool(address.lines) + chosen), "drop all but one")
+    if "--lines" in options:
+        address.lines = parse_lines(options["--lines"])
+    if address.kind == "run" and not (address.stream or address.lines or chosen or raw or "--all" in options):
+        return show_digest(resolve_run(address.name), options, settings)
+    place = resolve(address)
+    if "--grep" in options:
+        return show_hits("get", Query(options["--grep"]), [place], [options["--grep"], str(address)], options, settings)
+    if "--pointer" in options:
+        start, end = pointed_at(place, options["--pointer"])
+    elif "--bytes" in options:
+        start, end = byte_range(place, options["--bytes"])
+    elif "--tail" in options:
+        count = number_option(options, "--tail", 0, 1)
+        start, end = place.source.start_of(max(1, place.source.lines - count + 1)), place.source.size
+    else:
+        start, end = place.span()
+    return show_page(place, start, end, options, settings)
+
+
+def show_page(place: Place, start: int, end: int, options: Options, settings: Settings) -> int:
+    """Print one page exactly; on stderr where it goes on, and whatever else a reader must know. 3 when something was redacted."""
+    budget = 0 if "--all" in options else settings["budget", "page"]
+    again = " --raw" if "--raw" in options else ""
+    at, secrets, parts = start, 0, []
+    while at < end:
+        page = page_of(place.source, at, end, budget, bool(again))
+        if "--json" in options:
+            parts.append(page.data)
+        else:
+            write_out(page.data)
+        at, secrets = page.end, secrets + page.secrets
+        if budget:
+            break
+    if start == end:
+        place.remarks.append("%s is empty" % place.address)
+    elif place.is_live:
+        place.remarks.append("this is %s" % address_of(place, start, at))
+    following = "%s get %s%s" % (self_command(), address_of(place, at, end), again) if at < end else ""
+    if "--json" in options:
+        text = b"".join(parts).decode("utf-8", "surrogateescape")
+        value = {"address": str(place.address), "bytes": [start, at], "text": text, "next": following, "redacted": secrets, "remarks": place.remarks}
+        report(options, value, ())
+    else:
+        for text in place.remarks:
+            remark("get", text)
+        if following:
+            remark("", "next: " + following)
+        if secrets:
+            remark("get", "%s redacted: this is not the stored text" % plural(secrets, "secret"))
+    return EXIT_REDACTED if secrets else 0
+
+
+def search_verb(options: Options, words: List[str]) -> int:
+    """ctx search"""
+    if not words:
+        raise CtxError("no pattern", "write ctx search PATTERN [ADDRESS…]")
+    addresses = words[1:]
+    if (len(addresses) > 0) + ("--last" in options) + ("--all" in options) > 1:
+        raise CtxError("addresses, --last and --all exclude each other", "drop all but one")
+    settings = load_config()
+    query = Query(words[0], "-F" in options, "-i" in options, "-w" in options)
+    if not addresses and "--all" not in options:
+        run, scope = last_run()
+        addresses = [run.handle]
+        remark("search", "in %s, the last run of this %s" % (run.handle, scope))
+    problems: List[str] = []
+    status = show_hits("search", query, search_places(addresses, problems.append), [words[0], *addresses], options, settings)
+    for problem in problems:
+        remark("search", problem)
+    return EXIT_USAGE if problems else status
+
+
+def show_hits(verb: str, query: Query, places: Iterable[Place], words: Sequence[str], options: Options, settings: Settings) -> int:
+    """Print what was found, or only how much: 0 found, 1 found nothing, 3 when something was redacted. `words` repeat the search."""
+    context, skip, only_count = number_option(options, "-C", 0), number_option(options, "--skip", 0), "--count" in options
+    found = search_all(places, query, 0 if only_count else skip, 0 if only_count else HITS_KEPT)
+    total = sum(found.counts.values())
+    if only_count:
+        lines = ["%s: %d" % pair for pair in found.counts.items() if pair[1]] + ["total: %d" % total]
+        report(options, {"count": total, "places": found.counts}, lines if len(found.counts) > 1 else ["%d" % total])
+        return EXIT_SAME if total else EXIT_DIFFERS
+    lines, rows, shown, secrets = hit_page(found.places, context, settings["budget", "page"])
+    flags = [flag for flag in ("-i", "-F", "-w", "--all") if flag in options and verb == "search"] + ["-C", str(context)] * (context > 0)
+    again = ["search", *flags, "--skip", str(skip + shown), "--", *words]
+    following = " ".join([self_command(), *map(shell_word, again)]) if shown and skip + shown < total else ""
+    if "--json" in options:
+        hits = [{"address": str(row.place.address), "line": row.number, "hit": row.is_hit, "text": row.text} for row in rows]
+        value = {"count": total, "skipped": skip, "shown": shown, "redacted": secrets, "lines": hits, "next": following}
+        report(options, dict(value, remarks=found.remarks), ())
+    else:
+        say(lines)
+        for text in found.remarks:
+            remark(verb, text)
+        if shown < total:
+            remark(verb, "%s of %s" % ("%d-%d" % (skip + 1, skip + shown) if shown else "none", plural(total, "match", "matches")))
+        if following:
+            remark("", "next: " + following)
+        if secrets:
+            remark(verb, "%s redacted" % plural(secrets, "secret"))
+    return EXIT_DIFFERS if not total else EXIT_REDACTED if secrets else EXIT_SAME
+
+
+def runs_verb(options: Options, words: List[str]) -> int:
+    """ctx runs"""
+    import time
+
+    no_words(words)
+    load_config()
+    rows = list(listed_runs(number_option(options, "-n", 20, 1), "--all" in options))
+    lines = []
+    for row in rows:
+        when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(row["time"] / 1000)) if row["time"] else "now".ljust(19)
+        lines.append("  ".join((row["handle"], when, row["outcome"].ljust(8), human(row["bytes"]).rjust(8), row["command"])))
+    report(options, rows, lines)
+    if not rows:
+        remark("runs", "nothing was captured here" if "--all" in options else "nothing was captured in this workspace: ctx runs --all looks everywhere")
+    return EXIT_SAME if rows else EXIT_DIFFERS
+
+
+# ── keeping house
+
+
+def whole_runs(words: Sequence[str]) -> List[Run]:
+    """The runs that some words name. Raises CtxError."""
+    found = []
+    for word in words:
+        address = parse_address(word)
+        if address.kind != "run" or address.stream or address.lines:
+            raise CtxError("%s: only whole runs" % quoted(word), "write run:HEX")
+        found.append(resolve_run(address.name))
+    return found
+
+
+def pin_verb(options: Options, words: List[str]) -> int:
+    """ctx pin"""
+    keep = "--remove" not in options
+    if not words:
+        if not keep:
+            raise CtxError("--remove: no run", "write ctx pin --remove run:HEX")
+        handles = sorted({"run:" + name for store in stores() for name in pinned(store)})
+        report(options, handles, handles)
+        return EXIT_SAME if handles else EXIT_DIFFERS
+    runs = whole_runs(words)
+    for run in runs:
+        set_pin(run, keep)
+    report(options, [run.handle for run in runs], ["%s %s" % (run.handle, "pinned" if keep else "unpinned") for run in runs])
+    return 0
+
+
+def gc_verb(options: Options, words: List[str]) -> int:
+    """ctx gc"""
+    no_words(words)
+    settings = load_config()
+    done = {"adopted": 0, "runs": 0, "blobs": 0, "bytes": 0, "compressed": 0}
+    for store in stores():
+        done["adopted"] += adopt_orphans(store)
+        for key, count in collect(store, settings["store", "days"], settings["store", "quota_mib"] * MIB).items():
+            done[key] += count
+    parts = [plural(done["runs"], "run") + " and " + plural(done["blobs"], "blob") + " collected", human(done["bytes"]) + " freed"]
+    report(options, done, [", ".join([*parts, human(done["compressed"]) + " compressed", plural(done["adopted"], "orphan") + " adopted"])])
+    return 0
+
+
+def doctor_verb(options: Options, words: List[str]) -> int:
+    """ctx doctor"""
+    no_words(words)
+    found = examined_stores()
+    lines = []
+    for entry in found:
+        counts = entry["counts"]
+        lines.append("%s: %s, %s, %s" % (entry["root"], plural(counts["runs"], "occurrence"), plural(counts["blobs"], "blob"), human(counts["bytes"])))
+        lines += ["  " + problem for problem in entry["problems"]]
+    report(options, found, lines or ["nothing is stored yet: %s" % " or ".join(state_roots())])
+    return EXIT_DIFFERS if any(entry["problems"] for entry in found) else EXIT_SAME
+
+
+def export_verb(options: Options, words: List[str]) -> int:
+    """ctx export"""
+    if not words:
+        raise CtxError("no run", "write ctx export run:HEX… -o FILE.tar")
+    raw = check_raw(options, load_config())
+    runs, target = whole_runs(words), options.get("-o", "-")
+    if target == "-" and not is_inherited(1):
+        raise CtxError("stdout is closed", "write -o FILE.tar")
+    if target == "-" and posix.isatty(1):
+        raise CtxError("a tar file is no text for a terminal", "write -o FILE.tar, or > FILE.tar")
+    fd = 1 if target == "-" else open_output(options, "-o", posix.O_TRUNC)
+    try:
+        with open(fd, "wb", closefd=fd != 1) as file:
+            secrets = export_runs(runs, file, raw, lambda text: remark("export", text))
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise CtxError("%s: %s" % (quoted(target), error.strerror), "it is not whole; name a file that can be written") from None
+    return EXIT_REDACTED if secrets else 0
+
+
+def import_verb(options: Options, words: List[str]) -> int:
+    """ctx import"""
+    name = one_word(words, "write ctx import FILE.tar", "-")
+    fd = open_input(name)
+    with open(fd, "rb", closefd=fd != 0) as file:
+        handles = import_runs(writable_store(), file)
+    report(options, handles, handles)
+    return 0
+
+
+# ── config, version, help
+
+
+def config_verb(options: Options, words: List[str]) -> int:
+    """ctx config"""
+    no_words(words)
+    values, files = load_config(), [path for path in config_files() if exists(path)]
+    report(options, {"files": files, "settings": {"%s.%s" % name: value for name, value in values.items()}}, ["# " + path for path in files] + settings_text(values))
+    return 0
+
+
+def init_verb(options: Options, words: List[str]) -> int:
+    """ctx init"""
+    no_words(words)
+    say(["wrote %s; every line of it is a default, commented out" % write_config()])
+    return 0
+
+
+def version_verb(options: Options, words: List[str]) -> int:
+    """ctx version"""
+    no_words(words)
+    python = "%d.%d.%d" % sys.version_info[:3]
+    report(options, {"ctx": VERSION, "python": python, "store": FORMAT}, ["ctx %s (Python %s)" % (VERSION, python)])
+    return 0
+
+
+def help_verb(options: Options, words: List[str]) -> int:
+    """ctx help"""
+    if words:
+        say(help_page(find_verb(one_word(words, "write ctx help %s" % words[0]))))
+    else:
+        say(overview())
+    return 0
+
+
+def overview() -> List[str]:
+    """What `ctx help` prints."""
+    lines = ["ctx keeps the complete output of commands and shows what matters, with an address for the rest.", "", "usage: ctx VERB [options]", ""]
+    lines += ["  %-8s %s" % (verb.name, verb.summary) for verb in VERBS]
+    status = "The exit status of run is the command's; elsewhere 0 found, 1 nothing found or different, 2 wrong usage, 3 redacted."
+    return [*lines, "", "ctx help VERB tells more. " + status]
+
+
+def help_page(verb: Verb) -> List[str]:
+    """What `ctx help VERB` prints."""
+    lines = ["usage: ctx " + verb.usage, "", verb.summary[0].upper() + verb.summary[1:] + "."]
+    if verb.text:
+        lines += ["", *verb.text.strip("\n").split("\n")]
+    if verb.options:
+        lines += ["", "options:"] + ["  %-16s %s" % (("%s %s" % (flag, metavar)).rstrip(), text) for flag, metavar, text in verb.options]
+    return [*lines, "", "examples:"] + ["  " + example for example in verb.examples]
+
+
+_JSON = ("--json", "", "one line of JSON instead of text")
+_RAW = ("--raw", "", "without redaction, where [redact] raw = true")
+
+VERBS = [
+    Verb("run", "run [options] -- CMD ARGS…  |  run [options] --shell 'LINE'", "run a command, keep all of its output, show what matters of it", run_verb,
+         [("--shell", "LINE", "a line for your shell ($SHELL if bash or zsh, else bash, else sh)"), ("--stream", "", "pass everything through as it comes; the digest comes last"),
+          ("--timeout", "TIME", "end it after so many seconds (or 90s, 1.5m, 2h): exit 124"), ("--log", "FILE", "also write the full output to FILE as it comes"),
+          ("--summary", "FILE", "also append the digest to FILE, as a CI job summary")],
+         """
+The command runs exactly as typed: same arguments, stdin, directory, environment. Small output is replayed untouched; of a flood a digest is
+printed, and the rest is kept under the handle in its first line. The exit status is the command's own: 124 the time ran out, 125 ctx itself
+failed, 126 not executable, 127 not found. CTX_OFF=1 in the environment runs it without ctx.""",
+         ["ctx run -- pytest -q", "ctx run --shell 'make 2>&1 | sort'", "ctx run --timeout 60 -- sleep 0.1"], True),
+    Verb("tap", "tap [--for CMD]", "keep what passes through a pipe", tap_verb, [("--for", "CMD", "the command whose output this is, for the records")],
+         "Bytes pass unchanged and at once; tap always exits 0. If much passed, one line on stderr names the handle.", ["seq 3 | ctx tap --for 'seq 3' | tail -1"]),
+    Verb("digest", "digest [FILE|-]", "keep a file, or stdin, and print its digest", digest_verb, [_JSON], "For a saved log or a download. Its exit status is unknown.",
+         ["seq 5000 | ctx digest", "seq 5000 | ctx digest - --json"]),
+    Verb("get", "get ADDRESS [selection]", "read what an address names, page by page", get_verb,
+         [("--lines", "A-B", "lines A to B, counted from 1; also A: to the end, :B from the start"), ("--tail", "N", "the last N lines"),
+          ("--bytes", "A:B", "bytes A up to but not including B, counted from 0"), ("--grep", "RE", "the lines that match, with their numbers"),
+          ("--pointer", "P", "of a JSON document the value at pointer P, as in /items/0/name"), ("--all", "", "everything selected at once, not a page"), _RAW, _JSON],
+         """
+Addresses: run:HEX (its digest again), run:HEX#stdout, #stderr, #output (both in order of arrival), blob:HEX, repo:PATH (a live file of the
+workspace); each with :A-B for lines, and @ANCHOR behind it to make sure that they still read the same. stdout has the exact bytes; where the
+page goes on is said on stderr. Exit 3: secrets were redacted, this is not the stored text.""",
+         ["ctx get run:{run}", "ctx get run:{run}#output:10-20", "ctx get run:{run} --tail 5", "ctx get run:{run} --grep '7{3}'", "ctx get repo:data.json --pointer /items/0"]),
+    Verb("search", "search PATTERN [ADDRESS…] [options]", "search what was kept", search_verb,
+         [("-i", "", "ignore case"), ("-F", "", "the pattern is text, not a regular expression"), ("-w", "", "whole words only"), ("-C", "N", "N lines of context"),
+          ("--count", "", "only how many lines match"), ("--last", "", "in the last run (the default)"), ("--all", "", "in everything kept, newest first"),
+          ("--skip", "N", "leave out the first N matches"), _JSON],
+         """
+The pattern is a regular expression as Python and grep -E have it, tried on each line. The count is complete even when the page is not.
+Exit 0 found, 1 nothing found, 2 an error, 3 found with secrets redacted.""",
+         ["ctx search 99 run:{run}", "ctx search -F --count 9 --last", "ctx search -C 1 '^(404|500)$' run:{run}#output:1-1000"]),
+    Verb("runs", "runs [--all] [-n N]", "list what was captured here, newest first", runs_verb,
+         [("--all", "", "in every workspace"), ("-n", "N", "at most N runs (20)"), _JSON], "", ["ctx runs", "ctx runs --all -n 5"]),
+    Verb("pin", "pin [--remove] [run:HEX…]", "keep runs for ever, or list those that are", pin_verb, [("--remove", "", "let them go again"), _JSON], "",
+         ["ctx pin run:{run}", "ctx pin", "ctx pin --remove run:{run}"]),
+    Verb("gc", "gc", "collect what is over age or quota now", gc_verb, [_JSON], "It also happens by itself, behind a run, at most once an hour.", ["ctx gc"]),
+    Verb("export", "export run:HEX… [-o FILE]", "write runs to one tar file, for another machine", export_verb, [("-o", "FILE", "where to (stdout)"), _RAW],
+         "Secrets are redacted on the way out, which gives a run new bytes and so a new handle; exit 3 and stderr say so.", ["ctx export run:{run} -o runs.tar"]),
+    Verb("import", "import [FILE|-]", "take in runs that export wrote", import_verb, [_JSON], "Every hash is checked.", ["ctx import runs.tar"]),
+    Verb("doctor", "doctor [--store]", "check the store: every hash, every record", doctor_verb, [("--store", "", "the store (all there is to check so far)"), _JSON], "", ["ctx doctor --store"]),
+    Verb("config", "config", "print the settings that hold here", config_verb, [_JSON], "", ["ctx config"]),
+    Verb("init", "init", "write a ctx.toml with every default", init_verb, [], "", ["ctx init"]),
+    Verb("version", "version", "print the version", version_verb, [_JSON], "", ["ctx version"]),
+    Verb("help", "help [VERB]", "print this, or what a verb does", help_verb, [], "", ["ctx help run"]),
+]  # fmt: skip
+_SPELLINGS = {"-h": "help", "--help": "help", "-V": "version", "--version": "version"}
+
+
+def find_verb(name: str) -> Verb:
+    """The verb of that name. Raises CtxError with the nearest one."""
+    for verb in VERBS:
+        if verb.name == name:
+            return verb
+    if name.startswith("-"):
+        raise CtxError("unknown option %s" % quoted(name), "options stand behind the verb, as in ctx runs --json")
+    raise CtxError("unknown verb %s" % quoted(name), did_you_mean(name, [verb.name for verb in VERBS]) or "ctx help lists them")
+
+
+def main(argv: Sequence[str]) -> int:
+    """Run one verb; its exit status. Errors that a user can mend are one line on stderr."""
+    hold_standard_descriptors()
+    verb = VERBS[-1]
+    try:
+        name = argv[0] if argv else "help"
+        verb = find_verb(_SPELLINGS.get(name, name))
+        options, words = parse_options(verb, argv[1:])
+        if "--help" in options:
+            return help_verb({}, [verb.name])
+        return verb.act(options, words)
+    except CtxError as error:
+        what, status = redact_text(str(error)), error.exit_code
+    except BrokenPipeError:
+        return 141  # as the SIGPIPE would have it that the interpreter ignores
+    except KeyboardInterrupt:
+        return 130
+    except OSError as error:
+        what, status = "%s%s" % (error.strerror or error, ": %s" % error.filename if error.filename else ""), EXIT_USAGE
+    except Exception as error:
+        if getenv("CTX_DEBUG") == "1":
+            raise
+        what, status = "internal error: %s: %s (CTX_DEBUG=1 shows where)" % (type(error).__name__, error), EXIT_INTERNAL
+    remark(verb.name, what)
+    return status
+
+
+if __name__ == "__main__":
+    posix._exit(main([fsdecode(word.encode(sys.getfilesystemencoding(), "surrogateescape")) for word in sys.argv[1:]]))

@@ -1,0 +1,113 @@
+"""Every case of tests/corpus, as its reader sees it: verdict, identities, counts, line numbers, receipt, budget, determinism."""
+
+import gzip
+import json
+import re
+from pathlib import Path
+
+import pytest
+import receipts
+
+import ctx
+
+CORPUS = Path(__file__).parent / "corpus"
+CASES = sorted(path.parent.name for path in CORPUS.glob("*/truth.json"))
+SETTINGS = {key: row[0] for key, row in ctx.SETTINGS.items()}
+SMALL = 1 << 20  # bytes up to which a case also runs on every other Python
+
+
+def stream(folder, name):
+    """The bytes of a case's stream, from its file or its compressed file."""
+    if (folder / (name + ".gz")).exists():
+        return gzip.decompress((folder / (name + ".gz")).read_bytes())
+    return (folder / name).read_bytes() if (folder / name).exists() else b""
+
+
+class Case:
+    """One recorded command: what it printed, and what is known to be true of it."""
+
+    def __init__(self, name):
+        folder = CORPUS / name
+        self.streams = {stream_name: stream(folder, stream_name) for stream_name in ("stdout", "stderr")}
+        self.status = int((folder / "exit").read_text())
+        self.command = (folder / "cmd").read_text().strip()
+        self.truth = json.loads((folder / "truth.json").read_text(encoding="utf8"))
+
+    def keep(self):
+        """The case as a stored run."""
+        spool = ctx.Spool(ctx.writable_store(), {"kind": "shell", "argv": [self.command], "cwd": "."}, {"workspace": "/w", "session": ""})
+        for name, data in self.streams.items():
+            if data:
+                spool.write(name, memoryview(data))
+        run = spool.commit(["stdout", "stderr"], self.status, "")
+        spool.discard()
+        return run
+
+    def told(self, key):
+        """What the truth lists under `key`, less what the output does not show."""
+        hidden = set(self.truth.get(key + "_not_in_output", ()))
+        return [item for item in self.truth.get(key, ()) if item not in hidden]
+
+
+@pytest.fixture
+def store(home, monkeypatch):
+    monkeypatch.setattr(ctx.posix, "environ", {b"CTX_HOME": str(home).encode(), b"HOME": str(home).encode(), b"PATH": b"/usr/bin:/bin"})
+    return home
+
+
+def census_text(digest):
+    """All identities that a digest shows or addresses, as text."""
+    match = re.search(r"census: blob:(\w+)", digest)
+    if not match:
+        return digest
+    store, name = ctx.resolve_blob(match.group(1))
+    source = store.source(name)
+    return digest + ctx.redact(source.read(0, source.size))[0].decode("utf-8", "backslashreplace")
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_case(store, name):
+    case = Case(name)
+    run = case.keep()
+    found = ctx.examine(run.sources(), run.status)
+    profiles = [evidence.profile for evidence in found]
+    if "profile" in case.truth:
+        assert case.truth["profile"] in profiles
+    data, answer = ctx.digest_of(run, SETTINGS, "ctx")
+    text = data.decode("utf-8")
+    size = sum(map(len, case.streams.values()))
+    assert ctx.digest_of(run, SETTINGS, "ctx") == (data, answer)
+    if size > SETTINGS["budget", "inline"]:
+        assert ctx.estimate_tokens(data) <= SETTINGS["budget", "fail"] * 1.05
+    if size:
+        receipts.check(data, run.sources())
+    assert "\nexit: %d\n" % case.status in text
+    facts = [fact for evidence in found for fact in ctx.required_facts(evidence)]
+    if not facts and "profile" not in case.truth:
+        return
+    everything = census_text(text)
+    identities = {ctx.visible(ctx.redact(fact.identity)[0]) for fact in facts}
+    for fact in facts:
+        assert ctx.visible(ctx.redact(fact.identity)[0]) in everything
+        if fact.quoted:
+            line = ctx.clean(run.source(fact.stream).line(fact.quoted))
+            assert ctx.clean(fact.message) in line
+    if case.truth.get("exact", True) and any(profile.split("/")[0] in ("pytest", "unittest") for profile in profiles):
+        check_tests(case, found, identities)
+
+
+def check_tests(case, found, identities):
+    """For test runners: no identity missing, none false, and the tool's own counts."""
+    failures = [failure for session in case.truth.get("sessions", ()) for failure in session["failures"]]
+    true = {failure["id"] for failure in failures} | set(case.told("identities"))
+    if not failures and case.truth.get("identities") is None:
+        return
+    assert identities == {ctx.visible(item.encode("utf-8", "surrogateescape")) for item in true}
+    assert not identities & set(case.truth.get("decoys", ()))
+    totals = {}
+    for evidence in found:
+        for label, count in evidence.totals.items():
+            totals[label] = totals.get(label, 0) + count
+    for label, count in case.truth.get("outcome", {}).items():
+        if label in totals:
+            assert totals[label] == count, label

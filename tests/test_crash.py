@@ -1,0 +1,518 @@
+"""Sections 11 and 12 under kill -9 and a full disk, at every point where that can happen.
+
+`Faults` stands in for the module `posix` inside ctx and counts the calls that reach the system. A scenario runs in a forked process that
+dies, or whose disk is full, at the first call, then at the second, and so on, until it gets through; after each, the store must open, have
+nothing wrong, and know every handle that was acknowledged. The tests with random instants do the same to whole processes from outside.
+"""
+from __future__ import annotations
+
+import io
+import os
+import posix
+import random
+import re
+import shutil
+import signal
+import subprocess
+import time
+
+import pytest
+from harness import Box, can_mount, program, python, wait_for
+
+import ctx
+
+DAY = 86400
+LARGE = b"".join(b"line %d of a large stream\n" % i for i in range(60_000))  # 1.6 MB: hashed as it comes, indexed, compressed when cold
+TOUCHING = frozenset("open write rename link unlink mkdir chmod utime pread read readv lseek listdir stat lstat fstat access close".split())
+CHANGING = frozenset("open write rename link mkdir utime chmod".split())
+
+
+class Faults:
+    """The module `posix`, until its `at`-th call of `names` (from 1): then it kills this process, or fails with `error`, once or from then on.
+
+    `half` lets that call, if it is a write, write half of its bytes first.
+    """
+
+    def __init__(self, at, names=TOUCHING, error=0, forever=False, half=False):
+        self.at, self.names, self.error, self.forever, self.half, self.count = at, names, error, forever, half, 0
+
+    def __getattr__(self, name):
+        real = getattr(posix, name)
+        if name not in self.names:
+            return real
+
+        def call(*args, **options):
+            self.count += 1
+            if self.count == self.at or (self.forever and self.count > self.at):
+                if self.half and name == "write":
+                    real(args[0], bytes(args[1])[: len(args[1]) // 2])
+                if not self.error:
+                    os.kill(os.getpid(), signal.SIGKILL)
+                if name != "open" or args[1] & os.O_CREAT or self.error != 28:  # a full disk can be read
+                    raise OSError(self.error, os.strerror(self.error))
+            return real(*args, **options)
+
+        return call
+
+
+@pytest.fixture
+def box(home, tmp_path, monkeypatch):
+    return Box(home, tmp_path, monkeypatch)
+
+
+def in_process(box, scenario, faults):
+    """Run a scenario in a process of its own, under faults: (wait status, what it said on 1, what it said on 2)."""
+    out, err = box.tmp / "out", box.tmp / "err"
+    pid = os.fork()
+    if not pid:
+        status = 86
+        try:
+            for fd, path in ((1, out), (2, err)):
+                os.dup2(os.open(str(path), os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), fd)
+            os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+            ctx.posix = faults
+            status = scenario()
+        except BaseException as error:
+            os.write(2, b"DRIVER %r\n" % (error,) if False else ("DRIVER %r\n" % (error,)).encode())
+        finally:
+            os._exit(86 if status is None else status)
+    status = os.waitpid(pid, 0)[1]
+    return status, out.read_bytes(), err.read_bytes()
+
+
+def each_point(box, scenario, check, prepare=None, step=1, **faults):
+    """Run a scenario with the fault at one call after the other; `check(status, out, err)` looks after each. How many points there were."""
+    for at in range(1, 2000, step):
+        if prepare:
+            prepare()
+        status, out, err = in_process(box, scenario, Faults(at, **faults))
+        assert b"DRIVER" not in err, (at, err)
+        check(status, out, err)
+        if os.WIFEXITED(status) and not faults.get("error"):
+            assert os.WEXITSTATUS(status) == 0 and at > 5
+            return at
+        if faults.get("error") and at > 300:
+            return at
+    raise AssertionError("no end")
+
+
+def fresh(box):
+    """Prepare an empty store."""
+
+    def prepare():
+        shutil.rmtree(box.store, ignore_errors=True)
+        box.inside.prepare()
+
+    return prepare
+
+
+def settle(box):
+    """What the next ctx does: adopt orphans; then doctor must have nothing to say."""
+    if box.store.exists():
+        box.inside.prepare()
+        ctx.adopt_orphans(box.inside)
+        assert box.problems() == []
+        assert [name for name in box.spooled() if not name.startswith(".tmp-")] == []
+
+
+def tell(*words):
+    """Acknowledge: what is said here must be true for ever."""
+    os.write(1, " ".join(map(str, words)).encode() + b"\n")
+
+
+def kept(store, pieces, argv=("cmd",), names=("stdout", "stderr"), tells=False):
+    """Commit a run, in pieces."""
+    spool = ctx.Spool(store, {"kind": "run", "argv": list(argv), "cwd": "."}, {"workspace": "/w", "session": ""})
+    size = dict.fromkeys(names, 0)
+    for name, data in pieces:
+        spool.write(name, memoryview(data))
+        size[name] += len(data)
+        if tells:
+            tell(spool.alias, name, size[name])
+    run = spool.commit(names, 0, "")
+    if tells:
+        for name in names:
+            tell(run.digest, name, size[name])
+    spool.discard()
+    return run
+
+
+PIECES = [("stdout", LARGE[:1000]), ("stderr", b"warning\n" * 100), ("stdout", LARGE[1000:]), ("stderr", b"end\n")]
+WHOLE = {"stdout": LARGE, "stderr": b"warning\n" * 100 + b"end\n"}
+
+
+def check_told(box, out):
+    """Every handle that was acknowledged leads to at least the bytes that were there then, and to no other ones."""
+    for line in out.decode().splitlines():
+        handle, name, size = line.split()
+        run = ctx.resolve_run(handle[:12])
+        data = box.bytes(run, name)
+        assert WHOLE[name].startswith(data) and len(data) >= int(size)
+        assert run.partial in ("", "killed")
+        if len(handle) == 64:
+            assert run.digest == handle and data == WHOLE[name] and not run.partial
+
+
+# ── kill -9 at every point
+
+
+@pytest.mark.parametrize("half", [False, True])
+def test_a_capture_killed_at_any_call(box, half):
+    def check(status, out, err):
+        settle(box)
+        check_told(box, out)
+        assert len(box.names()) <= 1
+
+    points = each_point(box, lambda: kept(box.inside, PIECES, tells=True) and None or 0, check, fresh(box), half=half)
+    assert points > 40
+
+
+def test_the_capture_of_a_run_that_is_there_already_killed_at_any_call(box):
+    def prepare():
+        fresh(box)()
+        kept(box.inside, PIECES)
+
+    def check(status, out, err):
+        settle(box)
+        check_told(box, out)
+        assert box.bytes(ctx.load_occurrence(box.inside, box.names()[0]), "stdout") == LARGE
+
+    each_point(box, lambda: kept(box.inside, PIECES, tells=True) and None or 0, check, prepare)
+
+
+def test_the_making_of_a_store_killed_at_any_call(box):
+    def check(status, out, err):
+        kept(ctx.writable_store(), PIECES)
+        settle(box)
+        assert len(box.names()) == 1
+
+    each_point(box, lambda: box.inside.prepare() or 0, check, lambda: shutil.rmtree(box.store, ignore_errors=True))
+
+
+def test_the_verb_killed_at_any_call(box):
+    """The whole of `ctx run`, with its digest and what follows behind it."""
+
+    def check(status, out, err):
+        settle(box)
+        for handle in re.findall(rb"run:([0-9a-f]{12})\b(?=[ #\]])", out):
+            assert box.bytes(handle.decode(), "stdout") == b"".join(b"%d\n" % i for i in range(1, 4001))
+
+    step = 3  # a digest reads much; every third call of its reading will do
+    each_point(box, lambda: ctx.main(["run", "--", "seq", "4000"]), check, fresh(box), step=step)
+
+
+def test_an_adoption_killed_at_any_call(box):
+    template = box.tmp / "template"
+    fresh(box)()
+    spool = ctx.Spool(box.inside, {"kind": "run", "argv": ["x"], "cwd": "."}, {"workspace": "/w", "session": ""})
+    for name, data in PIECES:
+        spool.write(name, memoryview(data))
+    shutil.copytree(box.store, template)
+
+    def prepare():
+        shutil.rmtree(box.store)
+        shutil.copytree(template, box.store)
+
+    def check(status, out, err):
+        settle(box)
+        assert len(box.names()) == 1
+        run = ctx.resolve_run(spool.alias)
+        assert run.partial == "killed" and run.status is None
+        assert {name: box.bytes(run, name) for name in WHOLE} == WHOLE
+        assert box.spooled() == []
+
+    each_point(box, lambda: ctx.adopt_orphans(box.inside) and None or 0, check, prepare)
+
+
+def make_old(box, seconds):
+    for base, _, names in os.walk(str(box.store)):
+        for name in names:
+            path = os.path.join(base, name)
+            os.utime(path, (time.time() - seconds,) * 2)
+
+
+@pytest.mark.parametrize("half", [False, True])
+def test_a_collection_killed_at_any_call(box, half):
+    template = box.tmp / "template"
+    fresh(box)()
+    old = kept(box.inside, [("stdout", LARGE), ("stderr", b"old\n")], ["old"])
+    pinned = kept(box.inside, [("stdout", LARGE), ("stderr", b"pinned\n")], ["pinned"])
+    ctx.write_atomic("%s/pins/%s" % (box.inside.root, pinned.digest[:12]), b"")
+    box.inside.put(b"garbage\n" * 5000)
+    make_old(box, 20 * DAY)
+    cold = kept(box.inside, [("stdout", LARGE + b"cold\n"), ("stderr", b"cold\n")], ["cold"])
+    census = ctx.keep_derived(cold, b"census\n" * 20_000)
+    make_old(box, 2 * DAY)
+    for name in box.names():
+        if name.endswith(old.digest[:12]) or name.endswith(pinned.digest[:12]):
+            os.utime(str(box.store / "runs" / name), (time.time() - 20 * DAY,) * 2)
+    shutil.copytree(box.store, template)
+
+    def prepare():
+        shutil.rmtree(box.store)
+        shutil.copytree(template, box.store)
+
+    def check(status, out, err):
+        settle(box)
+        assert box.bytes(pinned.digest[:12], "stdout") == LARGE and box.bytes(pinned.digest[:12], "stderr") == b"pinned\n"
+        assert box.bytes(cold.digest[:12], "stdout") == LARGE + b"cold\n"
+        assert ctx.resolve_blob(census[:12])[1] == census and box.inside.source(census).size == 140_000
+        done = ctx.collect(box.inside, 14, ctx.GIB)
+        assert box.problems() == [] and box.bytes(cold.digest[:12], "stdout") == LARGE + b"cold\n"
+        with pytest.raises(ctx.CtxError):
+            ctx.resolve_run(old.digest[:12])
+        assert done["bytes"] >= 0
+
+    each_point(box, lambda: ctx.collect(box.inside, 14, ctx.GIB) and None or 0, check, prepare, half=half)
+
+
+def test_an_import_killed_at_any_call(box, tmp_path):
+    elsewhere = ctx.Store(str(tmp_path / "elsewhere"))
+    elsewhere.prepare()
+    run = kept(elsewhere, PIECES)
+    out = io.BytesIO()
+    ctx.export_runs([run], out, True, print)
+    data = out.getvalue()
+
+    def scenario():
+        for handle in ctx.import_runs(box.inside, io.BytesIO(data)):
+            tell(run.digest, "stdout", len(LARGE))
+        return 0
+
+    def check(status, out, err):
+        settle(box)
+        check_told(box, out)
+        assert ctx.import_runs(box.inside, io.BytesIO(data)) == [run.handle] and box.bytes(run.digest[:12], "output").startswith(LARGE[:1000] + b"warning")
+
+    each_point(box, scenario, check, fresh(box))
+
+
+def test_the_keeping_of_a_census_killed_at_any_call(box):
+    runs = []
+
+    def prepare():
+        fresh(box)()
+        runs[:] = [kept(box.inside, PIECES)]
+
+    def scenario():
+        tell(ctx.keep_derived(runs[0], b"census\n" * 1000))
+        return 0
+
+    def check(status, out, err):
+        settle(box)
+        make_old(box, DAY)
+        ctx.collect(box.inside, 14, ctx.GIB)
+        for digest in out.decode().split():
+            assert box.inside.source(digest).size == 7000
+        check_told(box, b"%s stdout 5\n" % runs[0].digest.encode())
+
+    each_point(box, scenario, check, prepare)
+
+
+# ── a disk that is full from some point on, or an error that passes
+
+
+@pytest.mark.parametrize("number, forever", [(28, True), (28, False), (5, True), (5, False)])
+def test_a_capture_whose_store_fails_at_any_call(box, number, forever):
+    """ENOSPC or EIO at any call that writes: the command's output and status are as without ctx, or there is a digest and all is kept."""
+    whole = b"".join(b"%d\n" % i for i in range(1, 4001))
+    seen = set()
+
+    def check(status, out, err):
+        assert os.WIFEXITED(status) and os.WEXITSTATUS(status) == 3, (status, err)
+        if out.startswith(b"[ctx run:"):
+            settle(box)
+            assert box.bytes(out[9:21].decode(), "stdout") == whole
+            assert err == b""
+            seen.add("digest")
+        else:
+            assert out == whole and err.count(b"\n") == 1 and b"ctx run: " in err
+            settle(box)
+            seen.add("passed")
+        if box.store.exists():
+            kept(box.inside, PIECES)
+            settle(box)
+
+    class Later(Faults):
+        """The disk fails for the store only: the reader's descriptors are another matter."""
+
+        def __getattr__(self, name):
+            call = super().__getattr__(name)
+            if name != "write":
+                return call
+            return lambda fd, data: posix.write(fd, data) if fd in (1, 2) else call(fd, data)
+
+    scenario = lambda: ctx.main(["run", "--", "sh", "-c", "seq 4000; exit 3"])  # noqa: E731
+    for at in range(1, 60):
+        fresh(box)()
+        faults = Later(at, CHANGING, number, forever)
+        (box.tmp / ("ctx-%d" % os.getuid())).write_text("")  # no way out to the temporary directory
+        check(*in_process(box, scenario, faults))
+    assert seen == {"digest", "passed"}
+
+
+# ── kill -9 at random instants, from outside
+
+TALKER = (
+    "import os, sys, time\n"
+    "for i in range(150):\n"
+    "    os.write(1, b'%s out %d %s\\n' % (sys.argv[1].encode(), i, b'x' * 60))\n"
+    "    os.write(2, b'%s err %d\\n' % (sys.argv[1].encode(), i))\n"
+    "    time.sleep(0.01)\n"
+)
+
+
+def talk(name):
+    out = b"".join(b"%s out %d %s\n" % (name, i, b"x" * 60) for i in range(150))
+    return {"stdout": out, "stderr": b"".join(b"%s err %d\n" % (name, i) for i in range(150))}
+
+
+def killed_at_random(box, count, seed):
+    box.config("[budget]\nhold = 1\n")
+    rng = random.Random(seed)
+    told = 0
+    for batch in range(0, count, 8):
+        processes = []
+        for i in range(batch, min(batch + 8, count)):
+            words = python(TALKER, "run%d" % i)
+            processes.append((i, box.start("run", "--", *words), rng.uniform(0.1, 2.6)))
+        started = time.monotonic()
+        for _, process, moment in sorted(processes, key=lambda entry: entry[2]):
+            time.sleep(max(0.0, started + moment - time.monotonic()))
+            process.kill()
+        for i, process, _ in processes:
+            out = process.communicate()[0]
+            for handle in re.findall(rb"^\[ctx run:([0-9a-f]{12}) ", out, re.M):
+                told += 1
+                run = ctx.resolve_run(handle.decode())
+                for name, data in talk(b"run%d" % i).items():
+                    got = box.bytes(run, name)
+                    assert data.startswith(got) and (got == data or run.partial == "killed")
+        assert box.run(["echo", "next"]).stdout == b"next\n"  # adopts them
+        assert box.problems() == [] and [name for name in box.spooled() if not name.startswith(".tmp-")] == []
+    runs = [ctx.load_occurrence(box.inside, name) for name in box.names()]
+    killed = [run for run in runs if run.partial == "killed"]
+    assert told > count // 10 and len(killed) > count // 5
+    for run in killed:
+        (name,) = [word for word in run.manifest["argv"] if word.startswith("run")]
+        for stream, data in talk(name.encode()).items():
+            assert data.startswith(box.bytes(run, stream))
+
+
+def test_captures_killed_at_random_instants(box):
+    killed_at_random(box, 40, 20261130)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_captures_killed_at_many_random_instants(box):
+    killed_at_random(box, 240, 2)
+
+
+def collections_killed_at_random(box, count, seed):
+    rng = random.Random(seed)
+    for i in range(6):
+        kept(box.inside if i else (box.inside.prepare(), box.inside)[1], [("stdout", LARGE + b"%d" % i), ("stderr", b"x\n")], [str(i)])
+    for i in range(count):
+        kept(box.inside, [("stdout", LARGE + b"new %d" % i), ("stderr", b"x\n")], ["new", str(i)])
+        make_old(box, 2 * DAY)
+        for name in box.names()[:1] if i % 5 == 0 else []:
+            os.utime(str(box.store / "runs" / name), (time.time() - 20 * DAY,) * 2)
+        process = box.start("gc")
+        time.sleep(rng.uniform(0.0, 0.6))
+        process.kill()
+        process.communicate()
+        assert box.problems() == []
+    for name in box.names():
+        run = ctx.load_occurrence(box.inside, name)
+        wanted = LARGE + " ".join(run.manifest["argv"]).encode()
+        assert box.bytes(run, "stdout") == wanted
+    assert box.ctx("gc").returncode == 0 and box.problems() == []
+
+
+def test_collections_killed_at_random_instants(box):
+    collections_killed_at_random(box, 15, 3)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_collections_killed_at_many_random_instants(box):
+    collections_killed_at_random(box, 200, 4)
+
+
+# ── what is left behind
+
+
+def test_an_orphan_is_found_before_and_after_its_adoption(box):
+    box.config("[budget]\nhold = 1\n")
+    process = box.start("run", "--", *python("import time\nfor i in range(2000): print('line', i, flush=True)\ntime.sleep(600)"))
+    line = process.stdout.readline()
+    alias = line[9:21].decode()
+    process.kill()
+    process.wait()
+    shown = box.ctx("get", "run:%s#output" % alias, "--tail", "1")
+    assert shown.stdout == b"line 1999\n" and b"killed" in shown.stderr
+    assert b"killed" in box.ctx("get", "run:%s#stdout" % alias).stderr
+    box.run(["true"])
+    run = ctx.resolve_run(alias)
+    assert run.partial == "killed" and run.status is None and box.bytes(run, "stdout").endswith(b"line 1999\n") and box.spooled() == []
+    digest = box.ctx("get", "run:" + alias)
+    assert digest.returncode == 0 and b"partial" in digest.stdout
+    process.communicate()
+
+
+def test_a_live_run_is_not_adopted(box):
+    process = box.start("run", "--", *python("import time\nfor i in range(2000): print('line', i, flush=True)\nopen('said', 'w')\ntime.sleep(600)"))
+    wait_for(lambda: (box.work / "said").exists())
+    for _ in range(3):
+        box.run(["true"])
+        assert box.ctx("gc").returncode == 0
+    assert len(box.spooled()) == 2 and ctx.adopt_orphans(box.inside) == 0
+    process.terminate()
+    process.communicate()
+    assert box.spooled() == [] and box.last().partial == "interrupted"
+
+
+def test_an_orphan_without_output_leaves_nothing(box):
+    box.inside.prepare()
+    spool = ctx.Spool(box.inside, {"kind": "run", "argv": [], "cwd": "."}, {"workspace": "/w", "session": ""})
+    spool.open()
+    os.close(spool.meta)
+    assert ctx.adopt_orphans(box.inside) == 0 and box.spooled() == [] and box.names() == []
+
+
+@pytest.mark.skipif(not can_mount(), reason="needs the right to mount in a namespace of its own")
+def test_many_runs_on_a_file_system_that_fills_up(box):
+    """4 MB, five writers at once, then a collection: whoever got a digest finds the bytes, all others saw their output."""
+    box.store.mkdir()
+    script = (
+        "mount -t tmpfs -o size=4m tmpfs %s; mount -t tmpfs -o ro tmpfs %s\n" % (box.store, box.tmp)
+        + "for round in 1 2 3; do for i in 1 2 3 4 5; do\n"
+        + '  "$@" run -- seq ${i}0000 ${i}99999 > out.$round.$i 2> err.$round.$i &\n'
+        + "done; wait; done\n"
+        + '"$@" doctor --store > doctor; "$@" gc; "$@" doctor --store >> doctor\n'
+        + 'for file in out.*; do case $(head -c 9 $file) in "[ctx run:") h=$(head -c 21 $file | tail -c 12)\n'
+        + '  "$@" get run:$h#stdout --all > got.${file#out.} 2> goterr.${file#out.};; esac; done\n'
+    )
+    done = box.plain(["unshare", "-m", "sh", "-c", script, "sh", *program()], timeout=110)
+    assert b"Traceback" not in done.stderr
+    digests = passed = 0
+    for turn in "123":
+        for i in "12345":
+            out, err = ((box.work / ("%s.%s.%s" % (name, turn, i))).read_bytes() for name in ("out", "err"))
+            whole = b"".join(b"%d\n" % n for n in range(int(i + "0000"), int(i + "99999") + 1))
+            if out.startswith(b"[ctx run:"):
+                digests += 1
+                assert (box.work / ("got.%s.%s" % (turn, i))).read_bytes() == whole
+            else:
+                passed += 1
+                assert out == whole and b"nothing is kept" in err and err.count(b"\n") == 1
+    assert digests and passed and "damaged" not in (box.work / "doctor").read_text() and "missing" not in (box.work / "doctor").read_text()
+
+
+def test_the_driver_itself_kills(box):
+    status, _, _ = in_process(box, lambda: box.inside.prepare() or 0, Faults(3))
+    assert os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL
+    status, _, err = in_process(box, lambda: box.inside.prepare() or 0, Faults(3, CHANGING, 28))
+    assert os.WEXITSTATUS(status) == 86 and b"No space" in err
+    assert subprocess.call(["true"]) == 0
