@@ -29,7 +29,7 @@ import sys
 
 TYPE_CHECKING = False  # typing costs more than the interpreter's own start, so only checkers import it
 if TYPE_CHECKING:
-    from typing import Any, BinaryIO, Callable, Dict, Iterable, Iterator, List, Optional, Pattern, Sequence, Set, Tuple, Union
+    from typing import Any, BinaryIO, Callable, Dict, FrozenSet, Iterable, Iterator, List, Match, Optional, Pattern, Sequence, Set, Tuple, Union
 
 # ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
 # 1 · prelude
@@ -70,8 +70,8 @@ class CtxError(Exception):
 
 # ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
 # 2 · state
-# Knows where things live (the store's roots, the workspace, the host session), and how files are read, written and locked so that nobody
-# sees half of one. Never knows what is in them.
+# Knows where things live (the store's roots, the workspace, the host session), and how files are read, written and locked so that
+# nobody sees half of one. Never knows what is in them.
 # ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -159,8 +159,8 @@ def read_file(path: str) -> bytes:
 
 
 def write_atomic(path: str, data: Union[bytes, Iterable[bytes]], mode: int = 0o600) -> None:
-    """Put bytes, or chunks of them, at `path` by a temporary file and a rename: readers see the old bytes or the new ones. Raises OSError and
-    whatever the chunks raise, leaving no temporary."""
+    """Put bytes, or chunks of them, at `path` by a temporary file and a rename: readers see the old bytes or the new ones.
+    Raises OSError and whatever the chunks raise, leaving no temporary."""
     temporary = temporary_beside(path)
     fd = posix.open(temporary, posix.O_WRONLY | posix.O_CREAT | posix.O_EXCL | posix.O_CLOEXEC, mode)
     try:
@@ -206,6 +206,13 @@ def list_dir(path: str) -> List[str]:
         return []
 
 
+def now() -> float:
+    """Seconds since the epoch."""
+    import time
+
+    return time.time()
+
+
 def lock_file(fd: int, exclusive: bool = True, wait: bool = False) -> bool:
     """Take flock(2) on an open file; False when somebody holds it or the file system has none."""
     import fcntl
@@ -218,7 +225,7 @@ def lock_file(fd: int, exclusive: bool = True, wait: bool = False) -> bool:
 
 
 class Lock:
-    """An advisory lock on a file, for a `with`: several may share it, or one has it exclusively. Where the file system has none, `held` stays False."""
+    """An advisory lock on a file, for a `with`: several share it, or one has it exclusively. `held` tells whether it was taken."""
 
     __slots__ = ("path", "exclusive", "wait", "held", "fd")
 
@@ -295,7 +302,7 @@ def read_span(fd: int, start: int, end: int) -> bytes:
 
 
 def hold_standard_descriptors() -> None:
-    """Put /dev/null where standard descriptors are closed, lest a file of ours gets their number; a child finds them closed as they were."""
+    """Put /dev/null where standard descriptors are closed, lest a file of ours gets their number; for a child they stay closed."""
     for fd in (0, 1, 2):
         try:
             posix.fstat(fd)
@@ -317,7 +324,7 @@ def home() -> str:
 
 
 def temp_root() -> str:
-    """The store of last resort, below the temporary directory: maybe memory, maybe shared, so it is small and trusted only if it is ours."""
+    """The store of last resort, in the temporary directory: maybe memory, maybe shared, so it is small, and trusted if ours."""
     return "%s/ctx-%d" % ((getenv("TMPDIR") or "/tmp").rstrip("/"), posix.getuid())
 
 
@@ -367,8 +374,8 @@ def absolute(path: str) -> str:
 
 
 def workspace(start: str = "") -> str:
-    """The top of the git work tree around `start` (default: the working directory), else the nearest directory with a ctx.toml, else `start`
-    itself; "" where that would be the root or a home directory."""
+    """The top of the git work tree around `start` (default: the working directory), else the nearest directory with a ctx.toml,
+    else `start` itself; "" where that would be the root or a home directory."""
     here = start or cwd()
     never = ("/", home().rstrip("/"))
     for mark in ("/.git", "/ctx.toml"):
@@ -388,7 +395,9 @@ def relative_to(root: str, path: str) -> str:
 
 
 # What hosts put into their shell's environment to name the session.
-_SESSION_VARIABLES = ("CTX_SESSION", "CLAUDE_CODE_SESSION_ID", "CODEX_THREAD_ID", "CODEX_SESSION_ID", "GEMINI_SESSION_ID", "COPILOT_SESSION_ID")
+_SESSION_VARIABLES = (
+    "CTX_SESSION", "CLAUDE_CODE_SESSION_ID", "CODEX_THREAD_ID", "CODEX_SESSION_ID", "GEMINI_SESSION_ID", "COPILOT_SESSION_ID",
+)  # fmt: skip
 
 
 def session() -> str:
@@ -400,7 +409,7 @@ def session() -> str:
 
 
 def to_json(value: Any) -> str:
-    """JSON with sorted keys and no spaces, ASCII only, so that equal values are equal bytes; without the cost of the `json` module."""
+    """JSON in ASCII, keys sorted, no spaces, so that equal values are equal bytes; without the cost of the `json` module."""
     if isinstance(value, str):
         if value.isascii() and value.isprintable() and '"' not in value and "\\" not in value:
             return '"%s"' % value
@@ -452,7 +461,7 @@ CLOSING = {  # the words that may end a list, by the word before it
 }  # fmt: skip
 CLOSERS = frozenset(("then", "elif", "else", "fi", "do", "done", "esac", "}"))
 OPENERS = frozenset(("{", "if", "while", "until", "for", "select", "case", "function", "[[", "coproc"))
-RESERVED = OPENERS | CLOSERS | {"!", "time", "in"}
+RESERVED = OPENERS | CLOSERS | {"!", "time", "in", "]]"}
 RESERVED_STARTS = frozenset(word[0] for word in RESERVED)
 CASE_ENDS = (";;", ";&", ";;&")
 DOUBLE_CONTROLS = frozenset((";;", ";&", "&&", "||", "|&"))
@@ -604,7 +613,10 @@ class Scanner:
         c = text[i : i + 1] if i < self.end else ""
         if c == "" or c not in ";&|\n()":
             return ""
-        if c != "\n" and text.startswith("\\\n", i + 1) and text[i + 1 :].lstrip("\\\n")[:1] in (";", "&", "|", ">"):
+        j = i + 1
+        while c != "\n" and text.startswith("\\\n", j):
+            j += 2
+        if j > i + 1 and text.startswith((";", "&", "|", ">"), j):
             raise Unsure("an operator broken over two lines")
         double = text[i : min(i + 2, self.end)]
         if double in DOUBLE_CONTROLS:
@@ -697,6 +709,8 @@ class Scanner:
         self.line.commands.append(command)
         if word in OPENERS:
             command.kind = word
+        elif word:
+            raise Unsure("%s in the place of a command" % word)
         elif self.peek("("):
             command.kind = "((" if self.peek("((") else "("
         if command.kind:
@@ -739,11 +753,7 @@ class Scanner:
             self.at += 2
             self.arithmetic()
         else:
-            self.word()
-            self.newlines()
-            if self.reserved() == "in":
-                self.at += 2
-                self.words(self.blank)
+            self.words(self.blank)
         if self.control() == ";":
             self.at += 1
         self.newlines()
@@ -831,10 +841,16 @@ class Scanner:
             elif command.kind:
                 self.at = start
                 break
-            elif command.words or not assigned_name(raw):
+            elif command.words:
                 command.words.append(word)
-            else:
+            elif raw.count("[") > raw.count("]") and NAME_CHARACTERS.issuperset(raw[: raw.find("[")] or "["):
+                raise Unsure("a subscript with blanks")
+            elif word.text in RESERVED and not word.quoted:
+                raise Unsure("a reserved word over two lines")
+            elif assigned_name(raw):
                 command.assigns.append(word)
+            else:
+                command.words.append(word)
             command.end = self.at
         if command.end == command.start:
             raise Unsure("an operator without a command")
@@ -850,6 +866,9 @@ class Scanner:
         if self.at >= self.end or self.text[self.at] in METACHARACTERS and not self.substituted():
             raise Unsure("a redirection without a target")
         redirect = Redirect(start, fd, op, self.word())
+        target = self.text[redirect.target.start : self.at]
+        if target[0] == "-" != target and "&" in op or self.at < self.end and self.text[self.at] in "<>" and target.isdigit():
+            raise Unsure("an unusual target of a redirection")
         command.redirects.append(redirect)
         command.end = self.at
         if op == "<<" or op == "<<-":
@@ -1783,6 +1802,7 @@ BUILTINS = frozenset(
 BUILTIN_KINDS = dict.fromkeys(("eval", ".", "source", "exec", "noglob", "nocorrect", "repeat", "foreach"), "unknown")
 DECLARING = frozenset("export declare typeset local readonly".split())
 UNSETTLING = frozenset("eval exec alias unalias enable emulate autoload setopt".split())  # nothing behind these is certain
+UNSETTLING_WITH = {"shopt": "expand_aliases", "unset": "PATH", "hash": "-p"}  # nor behind these, with that word
 ACTIVATING = frozenset("conda mamba micromamba nvm sdk workon module deactivate".split())  # shell functions that change PATH
 SOURCEABLE = frozenset("activate nvm.sh conda.sh env env.sh .env .envrc .env.local .env.test".split())  # define no program's name
 REACHING = frozenset("LD_PRELOAD LD_LIBRARY_PATH LD_AUDIT DYLD_INSERT_LIBRARIES DYLD_LIBRARY_PATH PYTHONHOME".split())
@@ -2329,7 +2349,7 @@ class Surroundings:
         """Note what `segment` changes for the rest of the line."""
         command, argv = segment.command, segment.argv
         name = argv[0] if argv else ""
-        if name in UNSETTLING or name == "shopt" and "expand_aliases" in argv or name == "unset" and "PATH" in argv:
+        if name in UNSETTLING or UNSETTLING_WITH.get(name) in argv:
             self.unsettled = "%s may change what names mean" % name
         elif name in (".", "source"):
             self.path_changed = True
@@ -2970,6 +2990,7 @@ SETTINGS: Dict[Tuple[str, str], Tuple[Any, Optional[int], str]] = {
     ("budget", "fail"): (BUDGET_FAIL, 200, "tokens of the digest of a failing run"),
     ("budget", "page"): (BUDGET_PAGE, 100, "tokens of one page of get and search"),
     ("budget", "hold"): (30, 1, "seconds for which output is held back at most"),
+    ("budget", "delta"): (True, None, "whether a digest ends with what changed since the last run of the same command"),
     ("store", "days"): (14, 1, "days that a run is kept unless it is pinned"),
     ("store", "quota_mib"): (2048, 16, "MiB that the store may take"),
     ("store", "run_mib"): (RUN_LIMIT // MIB, 1, "MiB that one run may keep: its head, and a ring of its tail"),
@@ -3116,13 +3137,13 @@ def nearest(word: str, known: Sequence[str], label: str) -> str:
 # Knows the patterns of secrets. Never knows what they are found in.
 # ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
-# Which families there are and what their tokens look like is taken from the public documentation of their issuers and of the scanners
-# gitleaks, trufflehog, detect-secrets and GitHub secret scanning; lengths are kept a little wider, since issuers change them. All
-# repeats are bounded: that keeps matching linear, and no match is longer than _REACH.
+# Which families there are and what their tokens look like is taken from the public documentation of their issuers and of the
+# scanners gitleaks, trufflehog, detect-secrets and GitHub secret scanning; lengths are kept a little wider, since issuers change
+# them. All repeats are bounded: that keeps matching linear, and no match is longer than _REACH.
 #
-# A rule is tried only where the sieve (below) reports one of its windows: four bytes that it cannot do without. In a window `[...]` is
-# a set, `#` a letter or digit, `?` a byte that is neither, `*` any byte, `+` a blank; `abc^defg` is the window `defg` of a match that
-# starts three bytes before it.
+# A rule is tried only where the sieve (below) reports one of its windows: four bytes that it cannot do without. In a window `[...]`
+# is a set, `#` a letter or digit, `?` a byte that is neither, `*` any byte, `+` a blank; `abc^defg` is the window `defg` of a match
+# that starts three bytes before it.
 
 # Tokens that give themselves away: (kind, check, windows, expression of the whole token). Case matters.
 _TOKENS: Tuple[Tuple[str, str, bytes, bytes], ...] = (
@@ -3206,7 +3227,7 @@ _KIND_OF = {
     **{b"pas": "password", b"pwd": "password", b"sec": "secret", b"tok": "token"},
     **{b"key": "api-key", b"cre": "credential", b"aut": "credential"},
 }
-# What may stand between the word and the value: `=`, `: `, `":"`, `\": \"`, `'] = `, ` => `, `: str = `, `_PROD=`, `>` of an element.
+# What may stand between word and value: `=`, `: `, `":"`, `\": \"`, `'] = `, ` => `, `: str = `, `_PROD=`, `>` of an element.
 _ASSIGN = (
     rb"(?:[_.-]?(?:base|value|prod(?:uction)?|dev(?:elopment)?|test|staging|live|local|root|admin|db|new|old|v?[0-9]{1,3})){0,2}"
     rb"[\"'\\\]]{0,4}[ \t]{0,40}(?::[ ]{0,2}[a-z](?:[a-z0-9_.\[\]]| \| ){0,40}[ ]{0,2}=(?![=>~])|=>|:=|[:=](?![:=~])"
@@ -3219,32 +3240,36 @@ _VALUE = (
 )
 _ARGUMENT = rb"[\"']?([^\s\"'`\\$-][^\s\"'`\\]{2,512})"
 
-# Secrets that only the text around them gives away: (kind, check, windows, what stands before a match, the match). Both expressions see
-# lower-case text. The secret is from the first one's group on, if there is one, else the group of the second, else all of it. No kind:
-# it is that of the word.
+# Secrets that only the text around them gives away: (kind, check, windows, what stands before a match, the match). Both expressions
+# see lower-case text. The secret is from the first one's group on, if it has one, else the group of the second, else all of it.
+# Without a kind, it is that of the word.
 _CONTEXTS: Tuple[Tuple[str, str, bytes, bytes, bytes], ...] = (
-    ("private-key", "key", b"-----^begi", b"", rb"-----begin [a-z0-9 ]{0,32}private key(?: block)?-----(?:[a-z0-9+/=\\ :,]{0,80}-(?!-))"
-     rb"{0,4}[a-z0-9+/=\\ :,]{0,8000}(?:-----end [a-z0-9 ]{0,32}private key(?: block)?-----)?"),
+    ("private-key", "key", b"-----^begi", b"", rb"-----begin [a-z0-9 ]{0,32}private key(?: block)?-----"
+     rb"(?:[a-z0-9+/=\\ :,]{0,80}-(?!-)){0,4}[a-z0-9+/=\\ :,]{0,8000}(?:-----end [a-z0-9 ]{0,32}private key(?: block)?-----)?"),
     ("url-password", "filled", b"://* :\\/\\", b"", rb":(?:\\?/){2}[^\s/?#:@\"'<>\\`|(){}\[]{0,128}:(?![0-9]{1,5}(?:[/?#]|\\/))"
      rb"(?:([^\s/?#\"'<>\\`]{1,256})|([^\s/?#\"'<>\\`@][^\s?#\"'<>\\`@]{0,255}))@(?!sha[0-9]{1,3}:)(?=[a-z0-9\[_$%{-])"),
     ("telegram-token", "", b":aa#", rb"(?<![0-9a-z])([0-9]{8,10})\Z", rb":aa[a-z0-9_-]{32,34}(?![a-z0-9_-])"),
     ("mailchimp-key", "", b"-us[0-9]", rb"(?<![0-9a-z])([0-9a-f]{32})\Z", rb"-us[0-9]{1,2}(?![0-9a-z])"),
     ("terraform-token", "", b".atl", rb"(?<![0-9a-z])([0-9a-z]{14})\Z", rb"\.atlasv1\.[a-z0-9_=-]{50,90}"),
-    ("slack-webhook", "", b"ho^oks.", b"", rb"hooks\.slack(?:-gov)?\.com/(?:services|workflows|triggers)/([a-z0-9+/_-]{20,160})"),
-    ("discord-webhook", "", b"/web", rb"discord(?:app)?\.com/api(?:/v[0-9]{1,2})?\Z", rb"/webhooks/([0-9]{16,20}/[a-z0-9_-]{60,80})"),
+    ("slack-webhook", "", b"ho^oks.", b"",
+     rb"hooks\.slack(?:-gov)?\.com/(?:services|workflows|triggers)/([a-z0-9+/_-]{20,160})"),
+    ("discord-webhook", "", b"/web", rb"discord(?:app)?\.com/api(?:/v[0-9]{1,2})?\Z",
+     rb"/webhooks/([0-9]{16,20}/[a-z0-9_-]{60,80})"),
     ("teams-webhook", "", b".off", rb"webhook\Z", rb"\.office\.com/webhookb2/([0-9a-z@/-]{60,300})"),
     ("url-signature", "mixed", b"sig= signa^ture", rb"(?:[?&;]|, ?|\\u0026)(?:x-(?:amz|goog)-)?\Z",
      rb"sig(?:nature)?=([a-z0-9%+/_=~-]{32,1024})"),
-    ("aws-secret-key", "", b"secr", b"", rb"secret[_ -]?access[_ -]?key(?: \[[^\]\n]{0,24}\])?[^a-z0-9\n/+]{1,24}([a-z0-9/+]{40})"
-     rb"(?![a-z0-9/+=])"),
+    ("aws-secret-key", "", b"secr", b"",
+     rb"secret[_ -]?access[_ -]?key(?: \[[^\]\n]{0,24}\])?[^a-z0-9\n/+]{1,24}([a-z0-9/+]{40})(?![a-z0-9/+=])"),
     ("azure-key", "mixed", b"accou^ntke", b"", rb"accountkey[\"'\\ ]{0,4}[:=][\"'\\ ]{0,4}([a-z0-9+/]{40,100}={0,2})"),
     ("azure-key", "mixed", b"share^dacc", b"", rb"sharedaccesskey[\"'\\ ]{0,4}[:=][\"'\\ ]{0,4}([a-z0-9+/]{40,100}={0,2})"),
-    ("authorization", "credential", b"aut^hori", b"", rb"(?<![a-z0-9])authorization[\"'\\\]]{0,4}[ \t]{0,3}(?:=>|[:=,])[ \t]{0,3}"
-     rb"[fbru]{0,2}[\[\"'\\]{0,4}(?!aws4-|digest )(?:[a-z][a-z0-9-]{1,20}[ ]{1,3})?([^\s\"'\\,;<>(){}\[\]]{8,4096})"),
+    ("authorization", "credential", b"aut^hori", b"",
+     rb"(?<![a-z0-9])authorization[\"'\\\]]{0,4}[ \t]{0,3}(?:=>|[:=,])[ \t]{0,3}[fbru]{0,2}[\[\"'\\]{0,4}(?!aws4-|digest )"
+     rb"(?:[a-z][a-z0-9-]{1,20}[ ]{1,3})?([^\s\"'\\,;<>(){}\[\]]{8,4096})"),
     ("authorization", "mixed", b"bear", b"", rb"bearer(?:[ \t]{1,3}|%20|\+)[\"'\\]{0,2}([a-z0-9_.~+/=-]{16,4096})"),
-    ("cookie", "mixed", b"set-^cook", b"", rb"set-cookie[\"'\\]{0,4}[ \t]{0,2}[:=,][ \t]{0,2}[\[\"'\\]{0,4}[^\s=;\"'\\]{1,128}="
-     rb"([^\s;\"'\\,]{8,4096})"),
-    ("cookie", "cookie", b"cook", b"", rb"(?<!set-)cookie[\"'\\]{0,4}(?:[ \t]{0,2}[:=][ \t]{0,2}|(?<=--cookie) )[\[\"'\\]{0,4}"
+    ("cookie", "mixed", b"set-^cook", b"",
+     rb"set-cookie[\"'\\]{0,4}[ \t]{0,2}[:=,][ \t]{0,2}[\[\"'\\]{0,4}[^\s=;\"'\\]{1,128}=([^\s;\"'\\,]{8,4096})"),
+    ("cookie", "cookie", b"cook", b"",
+     rb"(?<!set-)cookie[\"'\\]{0,4}(?:[ \t]{0,2}[:=][ \t]{0,2}|(?<=--cookie) )[\[\"'\\]{0,4}"
      rb"([^\s=;\"'\\]{1,128}=(?:[^\s\"'\\,]|(?<=;) ){8,4096})"),
     ("password", "filled", b"+-u+ +--u", rb"(?:curl|wget|https?|xh)\b(?:[^\n;|&]|&(?!&)){0,400}\Z",
      rb" (?:-u|--user)[ =]{1,2}[\"']?[^\s:\"'$]{1,128}:([^\s\"'$]{1,256})"),
@@ -3253,23 +3278,24 @@ _CONTEXTS: Tuple[Tuple[str, str, bytes, bytes, bytes], ...] = (
     ("password", "filled", b"+-a+", rb"redis-cli\b[^\n|;&]{0,200}\Z", rb" -a " + _ARGUMENT),
     ("password", "filled", b"identi^fied", b"", rb"identified (?:with [a-z0-9_'\"]{1,40} )?by (?:password )?'([^'\n]{3,256})'"),
     ("password", "filled", b"p^assw", rb"\b(?:with|role|user|encrypted|login) [^\n;]{0,200}\Z", rb"password '([^'\n]{3,256})'"),
-    ("password", "filled", b"p^assw", rb"\b(?:login|account)[ \t]{1,8}[^\s]{1,128}[ \t]{1,8}\Z", rb"password[ \t]{1,8}" + _ARGUMENT),
-    ("", "assigned", b"p^assw p^ass? toke secr key?", rb"(?<![a-z0-9_.-])--?[a-z0-9_-]{0,40}\Z",
-     _WORDS + rb"(?:[ ]{1,2}|[\"'],[ ]{0,2})" + _ARGUMENT),
+    ("password", "filled", b"p^assw", rb"\b(?:login|account)[ \t]{1,8}[^\s]{1,128}[ \t]{1,8}\Z",
+     rb"password[ \t]{1,8}" + _ARGUMENT),
+    ("", "argument", b"p^assw p^ass? toke secr key?", b"",
+     rb"(?:(?<=[-_])|(?<=-api)|(?<=-auth)|(?<=store))" + _WORDS + rb"(?:[ ]{1,2}|[\"'],[ ]{0,2})" + _ARGUMENT),
     ("", "assigned", b"p^assw p^assp p^ass? pwd? secr toke key? key[0-9] cred a^uth?", b"", _WORDS + _ASSIGN + _VALUE),
 )
 
-# Which windows are looked for together. Any window may stand in any of the eight lanes; this grouping was found by a local search over
-# ordinary output of tools, for the fewest places that look like a window and are none.
+# Which windows are looked for together. Any window may stand in any of the eight lanes; this grouping was found by a local search
+# over ordinary output of tools, for the fewest places that look like a window and are none.
 _LANES: Tuple[bytes, ...] = (
-    b"-----^begi .atl +--u GOCS cred figd identi^fied secr sig= sntr ya29",
-    b"LS0t PMAK a^uth? accou^ntke dckr dt0[cs] key- key? key[0-9] sec^ret_",
-    b"-us[0-9] CLOJ [MNO][DTjz][AEIMQUYcgk][0-5w-z] ho^oks. hv[bsr]. ops_ pplx psca pul- signa^ture tske whse xsmt",
-    b".off AKIA ASIA CCIP GR13 aut^hori cook g^loas lsv2 p^ass? p^assp p^assw pwd? set-^cook",
-    b"/web ABIA ATAT HRKU LTAI NR[AIJR][AIKS] do[opr]_ fm[12]_ fo1_ gh[pousr]_ gsk_ lin_ nfp_ npm_ ntn_ py^pi-A rubyg^ems_ xkey",
-    b"***^[0-9]Q~# :aa# ACCA AGE- AIza AKCp SG.# SK[0-9a-f][0-9a-f] dapi dp.[acps] gl[pdrcfias][atbmgof] glc_ glsa sbp_ share^dacc shp[acps] sk-# sk-a sq0[acis] xai- xapp xox[abeoprs]",
-    b"+-a+ +-p# +-p* +-u+ ap^i_or bear bkua",
-    b"1//0 ://* :\\/\\ ATBB ATCT [rs]k_[lt] eyJ# gith^ub_p hf_# r8_# sb_s sha2^56~# toke",
+    b"AGE- CLOJ ap^i_or cook cred dckr figd identi^fied key- secr set-^cook share^dacc sntr xai- xkey ya29",
+    b".atl AKIA CCIP NR[AIJR][AIKS] a^uth? accou^ntke gsk_ ntn_ sec^ret_ signa^ture",
+    b"ABIA GR13 LTAI [MNO][DTjz][AEIMQUYcgk][0-5w-z] dt0[cs] glsa ho^oks. psca shp[acps] sig= toke tske whse xapp",
+    b"-us[0-9] ASIA ATAT PMAK g^loas glc_ lsv2 nfp_ npm_ p^ass? p^assp p^assw pplx pul- pwd? sbp_",
+    b"+--u -----^begi /web ATBB ATCT GOCS HRKU aut^hori dapi do[opr]_ fm[12]_ fo1_ gh[pousr]_ lin_ ops_ py^pi-A rubyg^ems_",
+    b"1//0 ACCA AIza LS0t SK[0-9a-f][0-9a-f] gl[pdrcfias][atbmgof] hv[bsr]. sq0[acis] xox[abeoprs]",
+    b"***^[0-9]Q~# +-a+ +-p# +-p* +-u+ :aa# bear bkua eyJ# key? key[0-9] sha2^56~#",
+    b".off ://* :\\/\\ AKCp SG.# [rs]k_[lt] dp.[acps] gith^ub_p hf_# r8_# sb_s sk-# sk-a xsmt",
 )
 
 _BLOCK = 64 * KIB  # sieved at a time: the long integers of one block stay in the cache
@@ -3291,7 +3317,7 @@ _EDGE = (
 _DECIMAL, _ALPHA = b"0123456789", b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
-class _Found:
+class _Value:
     """A value that an expression found: `text[start:end]`. The match starts at `at`; `bare` says that the value is not quoted."""
 
     __slots__ = ("text", "at", "start", "end", "bare")
@@ -3327,29 +3353,33 @@ class _Found:
 
 # ── what a value must look like ──
 
-# Stands for a value that is elsewhere, or is of a kind that is no secret: variables, templates, code, hashes, addresses, URLs, dates.
+# What stands for a value that is elsewhere, or is no secret: variables, templates, code, hashes, addresses, URLs, dates.
 _TEMPLATE = (
-    rb"(?i)\$[a-z_{(]|[<{]|%[({]|@[{(]|#\{|0x[0-9a-f]{1,16}\Z|(?:sha[0-9]{1,3}|md5)[-:=]|(?:run|blob|repo|arn|urn|ssh-[a-z0-9]{1,20})[: ]"
-    rb"|[a-z][a-z0-9+.-]{1,20}://|(?:env|secrets?|vars?|config|settings|self|this|process|os|args|params|req|request|options|opts)[.\[]"
-    rb"|[0-9]{4}-[0-9]{2}-[0-9]{2}[T ]"
+    rb"(?i)\$[a-z_{(]|[<{]|%[({]|@[{(]|#\{|0x[0-9a-f]{1,16}\Z|(?:sha[0-9]{1,3}|md5)[-:=]|[a-z][a-z0-9+.-]{1,20}://"
+    rb"|(?:run|blob|repo|arn|urn|ssh-[a-z0-9]{1,20})[: ]|[0-9]{4}-[0-9]{2}-[0-9]{2}[T ]"
+    rb"|(?:env|secrets?|vars?|config|settings|self|this|process|os|args|params|req|request|options|opts)[.\[]"
 )
 _PLACEHOLDER = (
     rb"(?i)\*{3}|\.{3}|\xe2\x80\xa6|\[redacted|x{4}|change.?me|replace.?(?:me|this|with)|place.?holder|dummy|redacted|masked|hidden"
-    rb"|your[-_.]?(?:api|pass|secret|token|key|own|access|auth)|^your|^my[-_]?(?:pass|secret|token|api|key)|insert[-_]|goes[-_]?here"
-    rb"|%[sdrv](?![a-z0-9])|\$\{|\{[a-z0-9_.]{0,40}\}"
+    rb"|your[-_.]?(?:api|pass|secret|token|key|own|access|auth)|^your|^my[-_]?(?:pass|secret|token|api|key)"
+    rb"|insert[-_]|goes[-_]?here|%[sdrv](?![a-z0-9])|\$\{|\{[a-z0-9_.]{0,40}\}"
 )
 _NO_SECRET = frozenset(
     b"none null nil undefined true false yes no on off unset missing required optional invalid valid expired empty default example"
     b" string text input password passwd passphrase pass secret token key credentials basic bearer digest enabled disabled changed"
     b" username user admin auth authentication test unknown incorrect wrong value hash plain plaintext prompt ask".split()
 )
-_LABEL = rb"(?i)pass|pwd|secret|token|key|hash|user|name|arg|param|field|input|value|str|type|text|data|env|conf|opt|len|min|max|match|id\Z"
+_LABEL = (
+    rb"(?i)pass|pwd|secret|token|key|hash|user|name|arg|param|field|input|value|str|type|text|data|env|conf|opt|len|min|max|match"
+    rb"|id\Z"
+)
 _WORDLIKE = (
-    rb"(?:(?:[A-Z]?[a-z\x80-\xff]{2,}(?![a-z\x80-\xff])|[A-Z]{2,}(?![a-z])|[A-Z](?=[A-Z][a-z])){1,8}|[A-Za-z]?)[0-9]{0,4}\Z|[0-9]{1,20}\Z"
+    rb"(?:(?:[A-Z]?[a-z\x80-\xff]{2,}(?![a-z\x80-\xff])|[A-Z]{2,}(?![a-z])|[A-Z](?=[A-Z][a-z])){1,8}|[A-Za-z]?)[0-9]{0,4}\Z"
+    rb"|[0-9]{1,20}\Z"
 )
 _DOTTED, _SNAKE = rb"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+\Z", rb"[a-z]+[0-9]?(?:_[a-z0-9]+)+\Z"
 
-# Of what a key is a secret, unlike that of a cache, a table or a dictionary; which tokens are none; which words only end like `pass`.
+# Whose key is a secret, unlike that of a cache, a table or a dictionary; which tokens are none; which words only end like `pass`.
 _SECRET_KEYS = tuple(
     b"api access secret private auth account encryption encrypt signing sign master license subscription service admin app client"
     b" consumer session shared storage webhook jwt hmac aes fernet deploy functions bot project".split()
@@ -3379,43 +3409,43 @@ def _is_template(value: bytes) -> bool:
     return value.lower() in _NO_SECRET or len(set(value)) == 1 or bool(rx(_TEMPLATE).match(value) or rx(_PLACEHOLDER).search(value))
 
 
-def _varied(found: _Found) -> bool:
+def _varied(found: _Value) -> bool:
     return len(set(found.text[found.start : found.end][-16:])) > 1
 
 
-def _mixed(found: _Found) -> bool:
+def _mixed(found: _Value) -> bool:
     return _is_random(found.value) and not rx(_PLACEHOLDER).search(found.value)
 
 
-def _key(found: _Found) -> bool:
+def _key(found: _Value) -> bool:
     return bool(rx(rb"[A-Za-z0-9+/]{32}").search(found.text, found.start, found.end))
 
 
-def _filled(found: _Found) -> bool:
+def _filled(found: _Value) -> bool:
     return not (rx(_TEMPLATE).match(found.value) or rx(_PLACEHOLDER).search(found.value))
 
 
-def _credential(found: _Found) -> bool:
+def _credential(found: _Value) -> bool:
     value = found.value
     if b"basic" in found.text[found.at : found.start].lower() and (value == value.lower() and not value.endswith(b"=")):
         return False
     return len(set(value)) > 5 and not _is_words(value) and not _is_template(value)
 
 
-def _cookie(found: _Found) -> bool:
+def _cookie(found: _Value) -> bool:
     pairs = found.text[found.start : found.end].split(b";")
     values = [pair.partition(b"=")[2].strip()[:256] for pair in pairs]
     return any(len(value) > 11 and _is_random(value) for value in values)
 
 
-def _in_path(found: _Found) -> bool:
+def _in_path(found: _Value) -> bool:
     """Whether the name is part of a path of names: `test_a.py::test_b[token=…]`, `AWS::IAM::AccessKey`, `arn:…:secret:…`."""
     path = rx(rb"(?:::(?:[^\s\[]{1,200}\[[^\s\]]{0,200}|\w{0,64})|\barn:[^\s]{1,200})\Z")
     first = max(0, found.at - 256)
     return b":" in found.text[first : found.at] and bool(path.search(found.text, first, found.at))
 
 
-def _is_code(found: _Found) -> bool:
+def _is_code(found: _Value) -> bool:
     """Whether what is assigned is a call, a sentence, a path, or no value at all."""
     value = found.value
     called = found.bare and found.text[found.end : found.end + 1] in (b"(", b"[", b"{")
@@ -3423,8 +3453,8 @@ def _is_code(found: _Found) -> bool:
     return called or path or _is_template(value) or bool(rx(rb"\s").search(value)) or _in_path(found)
 
 
-def _is_setting(found: _Found) -> bool:
-    """Whether the form is one of settings and not of code: `DB_PASSWORD=…`, `"DB_PASSWORD": "…"`, `--password=…`, `?password=…`."""
+def _is_setting(found: _Value) -> bool:
+    """Whether the form is that of a setting, not of code: `DB_PASSWORD=…`, `"DB_PASSWORD": "…"`, `--password=…`, `?password=…`."""
     prefix = found.prefix
     if (prefix + found.text[found.at : found.at + 3]).isupper():
         return found.equals or not found.bare
@@ -3432,7 +3462,7 @@ def _is_setting(found: _Found) -> bool:
     return found.equals and (prefix[:1] == b"-" or before[-1:] in (b"?", b"&") and before != b"&&")
 
 
-def _password(found: _Found) -> bool:
+def _password(found: _Value) -> bool:
     """People choose passwords, so many are not random; but names and words of code are none."""
     value, prefix = found.value, found.prefix
     if found.bare and len(value) < 6 and value.isdigit() or _is_code(found):
@@ -3449,12 +3479,12 @@ def _password(found: _Found) -> bool:
     return odd != b"" or len(value) > 7 and value.isalpha() and value.islower()
 
 
-def _token(found: _Found) -> bool:
+def _token(found: _Value) -> bool:
     """Machines make tokens and keys, so they look random."""
     value, prefix, word = found.value, found.prefix.lower().rstrip(b"_-."), found.word
     if word == b"key" and not prefix.endswith(_SECRET_KEYS) or word == b"tok" and prefix.endswith(_OPEN_TOKENS):
         return False
-    if word == b"aut" and (prefix[-1:].isalnum() or not found.prefix and found.bare):
+    if word == b"aut" and (found.prefix[-1:].isalnum() or found.bare and not found.prefix):
         return False
     cases = word == b"aut" and value != value.lower() and not _is_words(value)
     if len(value) < (12 if found.bare and not found.equals else 10) or not (cases or _is_random(value)) or _is_code(found):
@@ -3462,24 +3492,29 @@ def _token(found: _Found) -> bool:
     return not found.bare or _is_setting(found) or not (rx(_DOTTED).match(value) or rx(_SNAKE).match(value))
 
 
-def _secret(found: _Found) -> bool:
+def _secret(found: _Value) -> bool:
     """Both are called secrets; so are names of secrets, which are words with dashes."""
     chosen = found.end - found.start > 7 and _is_setting(found) and b"-" not in found.value and not _is_code(found)
     return chosen or _token(found)
 
 
-def _assigned(found: _Found) -> bool:
+def _assigned(found: _Value) -> bool:
     kind = _KIND_OF[found.word]
     return (_password if kind == "password" else _secret if kind == "secret" else _token)(found)
 
 
-_CHECKS: Dict[str, Callable[[_Found], bool]] = {
+def _argument(found: _Value) -> bool:
+    return found.prefix[:1] == b"-" and _assigned(found)
+
+
+_CHECKS: Dict[str, Callable[[_Value], bool]] = {
     "": _varied,
     "mixed": _mixed,
     "key": _key,
     "filled": _filled,
     "credential": _credential,
     "cookie": _cookie,
+    "argument": _argument,
     "assigned": _assigned,
 }
 
@@ -3515,7 +3550,7 @@ class _Rule:
             if before is None:
                 return None
             start = before.start(1) if before.lastindex else start
-        found = _Found(text, at, start, end, match.lastindex == match.re.groups)
+        found = _Value(text, at, start, end, match.lastindex == match.re.groups)
         return (start, end) if _CHECKS[self.check](found) else None
 
 
@@ -3544,9 +3579,9 @@ def _places(window: bytes, folded: bool) -> List[bytes]:
 class _Sieve:
     """Finds the few places of a text where some rule may match, for all rules at once.
 
-    For each byte value and each place of a window, a mask says in which of eight lanes that value may stand there. The masks of four
-    successive bytes, ANDed, keep a bit where all four agree. A block of text, read as one long integer, is masked, shifted and ANDed by
-    a few calls into C, at a cost that does not grow with the number of rules (searching for each literal took 0.6 ms per MB).
+    For each byte value and each place of a window, a mask says in which of eight lanes that value may stand there. The masks of
+    four successive bytes, ANDed, keep a bit where all four agree. A block of text, read as one long integer, is masked, shifted and
+    ANDed by a few calls into C, at a cost that does not grow with the number of rules: that of about ten calls of `bytes.find`.
     """
 
     __slots__ = ("masks", "rules")
@@ -3600,7 +3635,7 @@ def _touches(markers: List[Tuple[int, int]], start: int, end: int) -> bool:
 
 
 def _secrets(text: bytes) -> List[Tuple[int, int, str]]:
-    """Where the secrets of a text are, and of what kind: in order, apart from each other. What is redacted already is left alone."""
+    """Where the secrets of a text are, and of what kind; in order, apart from each other. What is redacted already stays."""
     global _sieve
     if _sieve is None:
         _sieve = _Sieve()
@@ -3836,7 +3871,7 @@ class Redactor:
         return out
 
     def _settled(self, text: bytes) -> bytes:
-        """Redact lines until nothing is left: what stood too far from a word to be its value may be nearer once a marker is between."""
+        """Redact lines until nothing is left: a word that was too far from a value may be nearer once a marker stands between."""
         before = b""
         while text != before:
             before, text = text, self._text(text, 0, len(text))[0]
@@ -3896,8 +3931,6 @@ ORDER_LIMIT = 256 * KIB  # bytes that the record of arrival order may take
 GRACE = 3600  # seconds for which nothing is collected
 COLD = 86400  # seconds after which a stream is compressed
 COLD_FROM = 64 * KIB  # and the size from which it is worth it
-GC_EVERY = 3600  # seconds between two collections that nobody asked for
-GC_COMPRESS = 16 * MIB  # bytes that such a collection compresses at most
 TEMP_QUOTA = 64 * MIB  # of the store of last resort, which may be memory
 LAST_LOOK = 2000  # occurrences that --last looks back at most
 
@@ -3919,18 +3952,16 @@ def hash_of(file: OpenFile) -> str:
     return str(check.hexdigest())
 
 
-def now() -> float:
-    """Seconds since the epoch."""
-    import time
-
-    return time.time()
+def short(digest: str) -> str:
+    """blob:<12 digits>."""
+    return "blob:" + digest[:HANDLE_DIGITS]
 
 
 class Store:
-    """One root: `objects/` (bytes by hash), `runs/` (occurrences), `spool/` (runs that are not over), `pins/`, `journal`, `format`, `lock`.
+    """One root: `objects/` (bytes by hash), `runs/` (occurrences), `spool/` (runs that are not over), `pins/`, `journal`, `format`.
 
-    Beside a blob may stand `.z` (its bytes compressed), `.lines` (its line index), and beside a manifest `.order` (how two streams arrived)
-    and `.keeps` (hashes of what was derived from the run).
+    Beside a blob may stand `.z` (its bytes compressed) and `.lines` (its line index), beside a manifest `.order` (how its two
+    streams arrived) and `.keeps` (hashes of what was derived from the run).
     """
 
     __slots__ = ("root",)
@@ -3973,8 +4004,8 @@ class Store:
         return "%s/objects/%s/%s" % (self.root, digest[:2], digest)
 
     def put(self, data: bytes) -> str:
-        """Keep small bytes; their hash. What is stored already becomes young again, so that no collection takes it before its run is written.
-        Raises OSError."""
+        """Keep small bytes; their hash. What is stored already becomes young again, so that no collection takes it before its run
+        is written. Raises OSError."""
         digest = str(sha256(data).hexdigest())
         path = self.path(digest)
         try:
@@ -3988,8 +4019,8 @@ class Store:
         return digest
 
     def put_file(self, path: str, digest: str) -> None:
-        """Keep a finished file of the spool under its hash, over a damaged one that may be there. It also stays where it is, so that a crash
-        before the commit loses nothing. Raises OSError."""
+        """Keep a finished file of the spool under its hash, over a damaged one that may be there. It also stays where it is, so
+        that a crash before the commit loses nothing. Raises OSError."""
         target = self.path(digest)
         temporary = temporary_beside(target)
         make_dirs(target.rsplit("/", 1)[0])
@@ -4046,14 +4077,14 @@ class Store:
         except FileNotFoundError:
             file = self.thaw(digest)
         except OSError as error:
-            raise CtxError("blob:%s: %s" % (digest[:HANDLE_DIGITS], error.strerror), "make %s readable" % self.root) from None
+            raise CtxError("%s: %s" % (short(digest), error.strerror), "make %s readable" % self.root) from None
         if (size >= 0 and file.size != size) or (file.size <= VERIFY_UP_TO and hash_of(file) != digest):
             raise self.damaged(digest)
         return Source(name, file.size, file.read, self.index(digest, file) if file.size >= INDEX_FROM else None)
 
     def damaged(self, digest: str) -> CtxError:
         """The error for a blob whose bytes are not those that were stored."""
-        return CtxError("blob:%s: the stored bytes are damaged" % digest[:HANDLE_DIGITS], "run the command again; ctx doctor --store lists what else is")
+        return CtxError("%s: the stored bytes are damaged" % short(digest), "run the command again; see ctx doctor --store")
 
     def thaw(self, digest: str) -> OpenFile:
         """The bytes of a compressed blob, unpacked into a file without a name that is as old as it. Raises CtxError."""
@@ -4062,7 +4093,7 @@ class Store:
         try:
             packed = open_file(self.path(digest) + ".z")
         except OSError:
-            raise CtxError("blob:%s: not in the store" % digest[:HANDLE_DIGITS], "it was collected, or belongs to another machine") from None
+            raise CtxError("%s: not in the store" % short(digest), "it was collected, or belongs to another machine") from None
         unpacker, plain = zlib.decompressobj(), nameless_file(self.root)
         try:
             for data in packed.chunks():
@@ -4072,7 +4103,7 @@ class Store:
         except zlib.error:
             raise self.damaged(digest) from None
         except OSError as error:
-            raise CtxError("blob:%s: no room to unpack it (%s)" % (digest[:HANDLE_DIGITS], error.strerror), "set TMPDIR to a directory with some") from None
+            raise CtxError("%s: cannot be unpacked: %s" % (short(digest), error.strerror), "set TMPDIR to some room") from None
         if not unpacker.eof:
             raise self.damaged(digest)
         mtime = posix.fstat(packed.fd).st_mtime_ns
@@ -4080,8 +4111,8 @@ class Store:
         return plain
 
     def index(self, digest: str, file: OpenFile) -> Sequence[int]:
-        """Numbers of LFs before each block of a large blob, kept beside it once counted. The pass that counts checks the hash, and is made again
-        when the file has been written since. Raises CtxError."""
+        """Numbers of LFs before each block of a large blob, kept beside it once counted. The pass that counts checks the hash, and
+        is made again when the file has been written since. Raises CtxError."""
         path = self.path(digest) + ".lines"
         head = b"ctx lines 1 %s %d %d " % (sys.byteorder.encode(), file.size, posix.fstat(file.fd).st_mtime_ns)
         try:
@@ -4194,7 +4225,7 @@ class Run:
             packed = read_file(self.store.path(self.digest) + ".order")
         except OSError:
             packed = b""
-        # one entry for each segment: where it begins in the whole, and twice where it begins in its stream plus which stream that is
+        # an entry for each segment: where it begins in the whole, and twice where it begins in its stream plus which stream that is
         begins, places, done, both = [], [], [0, 0], (stdout, stderr)
         for which, length in [*unpack_order(packed), (0, stdout.size), (1, stderr.size)]:
             begins.append(done[0] + done[1])
@@ -4264,6 +4295,7 @@ def read_manifest(store: Store, digest: str) -> Optional[Run]:
 
 
 _MANIFEST = (("kind", str), ("argv", list), ("cwd", str), ("streams", dict))
+_GAP = ("at", "bytes", "lines")
 _OCCURRENCE = (("run", str), ("time", int), ("ms", int), ("workspace", str), ("session", str))
 
 
@@ -4273,8 +4305,9 @@ def is_manifest(value: Any) -> bool:
         return False
     streams, gaps = value["streams"], value.get("gaps", {})
     good = set(streams) in ({"output"}, {"stdout", "stderr"}) and all(type(word) is str for word in value["argv"])
-    good = good and all(type(pair) is list and len(pair) == 2 and is_digest(pair[0]) and type(pair[1]) is int for pair in streams.values())
-    good = good and type(gaps) is dict and all(type(gaps[name].get(key)) is int for name in gaps for key in ("at", "bytes", "lines"))
+    good = good and all(type(pair) is list and [type(part) for part in pair] == [str, int] for pair in streams.values())
+    good = good and all(is_digest(digest) for digest, _ in streams.values())
+    good = good and type(gaps) is dict and all(type(gap.get(key)) is int for gap in gaps.values() for key in _GAP)
     return good and type(value.get("exit")) in (int, type(None)) and type(value.get("partial", "")) is str
 
 
@@ -4323,7 +4356,8 @@ def load_occurrence(store: Store, name: str) -> Optional[Run]:
 
 
 def resolve_run(prefix: str) -> Run:
-    """The run whose id, or whose occurrence's random part, begins with `prefix`. Raises CtxError: ambiguous, damaged, collected, or never captured here."""
+    """The run whose id, or whose occurrence's random part, begins with `prefix`. Raises CtxError: ambiguous, damaged, collected, or
+    never captured here."""
     live = {run.alias: run for run in live_runs(prefix)}  # first: one that ends meanwhile is among the occurrences then
     found: Dict[str, List[Tuple[Store, str]]] = {}
     for name, store in all_occurrences():
@@ -4334,7 +4368,7 @@ def resolve_run(prefix: str) -> Run:
     if prefix in found:
         found, live = {prefix: found[prefix]}, {}
     if len(found) + len(live) > 1:
-        raise CtxError("run:%s: ambiguous" % prefix, "did you mean %s?" % " or ".join("run:" + run for run in sorted([*found, *live])[:8]))
+        raise ambiguous("run", prefix, [*found, *live])
     for only in live.values():
         return only
     for places in found.values():
@@ -4345,9 +4379,15 @@ def resolve_run(prefix: str) -> Run:
     raise CtxError("run:%s: never captured here" % prefix, "ctx runs lists what was")
 
 
+def ambiguous(kind: str, prefix: str, found: Iterable[str]) -> CtxError:
+    """The error for a prefix of several handles."""
+    names = ["%s:%s" % (kind, name[:HANDLE_DIGITS]) for name in sorted(found)[:8]]
+    return CtxError("%s:%s: ambiguous" % (kind, prefix), "did you mean %s?" % " or ".join(names))
+
+
 def newest_whole(prefix: str, places: Sequence[Tuple[Store, str]]) -> Run:
     """The run behind one of several occurrences of it, of which some may be damaged. Raises CtxError when all are."""
-    problem = CtxError("run:%s: its record is damaged" % prefix, "run the command again; ctx doctor --store lists what else is")
+    problem = CtxError("run:%s: its record is damaged" % prefix, "run the command again; see ctx doctor --store")
     for store, name in reversed(places):
         try:
             run = load_occurrence(store, name)
@@ -4368,7 +4408,7 @@ def resolve_blob(prefix: str) -> Tuple[Store, str]:
         for digest in store.blobs(prefix):
             found[digest] = store
     if len(found) > 1:
-        raise CtxError("blob:%s: ambiguous" % prefix, "did you mean %s?" % " or ".join("blob:" + d[:HANDLE_DIGITS] for d in sorted(found)[:8]))
+        raise ambiguous("blob", prefix, found)
     for digest, store in found.items():
         return store, digest
     for store in stores():
@@ -4418,7 +4458,8 @@ def last_run() -> Tuple[Run, str]:
 # ── runs that become part of the store
 
 
-def commit_run(store: Store, base: str, manifest: Dict[str, Any], order: bytes, record: Dict[str, Any], alias: str, started: float) -> Run:
+def commit_run(store: Store, base: str, manifest: Dict[str, Any], order: bytes, record: Dict[str, Any], alias: str,
+               started: float) -> Run:  # fmt: skip
     """Put a finished run's files, manifest and occurrence into the store, each after what it names. Raises OSError."""
     with store.lock():
         for name, (digest, size) in manifest["streams"].items():
@@ -4441,7 +4482,8 @@ def occurrence_name(started: float, alias: str, digest: str) -> str:
 
 
 def keep_order(store: Store, digest: str, packed: bytes) -> None:
-    """Keep the order in which a run's two streams arrived. The first record stays: an address always means the same bytes. Raises OSError."""
+    """Keep the order in which a run's two streams arrived. The first one stays, for an address always means the same bytes.
+    Raises OSError."""
     path = store.path(digest) + ".order"
     if exists(path):
         return
@@ -4457,13 +4499,17 @@ def keep_order(store: Store, digest: str, packed: bytes) -> None:
 
 
 def keep_derived(run: Run, data: bytes) -> str:
-    """Store bytes that were derived from a run (the census behind a digest) for as long as the run is kept; their hash. Raises OSError."""
-    run.store.prepare()
-    with run.store.lock():
-        digest = run.store.put(data)
-        if digest not in derived_from(run.store, run.digest):
-            append_line(run.store.path(run.digest) + ".keeps", digest)
-    return digest
+    """Store bytes that were derived from a run (the census behind a digest), for as long as the run is kept; their hash. Where its
+    store cannot be written, another root has them, for an hour at least. Raises OSError."""
+    try:
+        run.store.prepare()
+        with run.store.lock():
+            digest = run.store.put(data)
+            if digest not in derived_from(run.store, run.digest):
+                append_line(run.store.path(run.digest) + ".keeps", digest)
+        return digest
+    except OSError:
+        return writable_store().put(data)
 
 
 def derived_from(store: Store, digest: str) -> List[str]:
@@ -4475,67 +4521,14 @@ def derived_from(store: Store, digest: str) -> List[str]:
     return [line[-64:] for line in lines if is_digest(line[-64:])]
 
 
-def adopt_orphans(store: Store) -> int:
-    """Commit what a killed ctx left in the spool, marked partial; how many runs were adopted. An owner that lives holds its lock."""
-    adopted = 0
-    for name in list_dir(store.root + "/spool"):
-        if name.endswith(".meta") and name[0] != ".":
-            try:
-                adopted += adopt(store, name[:-5])
-            except (OSError, ValueError, KeyError, TypeError, CtxError):
-                continue  # another one adopts it, or the next call does
-    return adopted
-
-
-def adopt(store: Store, alias: str) -> bool:
-    """Commit one orphan; False when its owner lives, or it was committed before, or had no output yet. Raises OSError, ValueError, KeyError, TypeError."""
-    base = "%s/spool/%s" % (store.root, alias)
-    file = OpenFile(posix.open(base + ".meta", posix.O_RDWR | posix.O_CLOEXEC))
-    if not lock_file(file.fd) or posix.fstat(file.fd).st_nlink == 0:
-        return False
-    store.prepare()
-    found = [stream for stream in STREAMS if exists("%s.%s" % (base, stream))]
-    orphan = bool(found) and not any(name[19:31] == alias for name in store.occurrences())
-    if orphan:
-        meta = from_json(file.read(0, file.size))
-        streams = {stream: [EMPTY, 0] for stream in (("output",) if "output" in found else ("stdout", "stderr"))}
-        for stream in found:
-            data = open_file("%s.%s" % (base, stream))
-            streams[stream] = [hash_of(data), data.size]
-        manifest = dict(meta["manifest"], streams=streams, exit=None, v=1, partial="killed")
-        commit_run(store, base, manifest, b"", meta["record"], alias, meta["started"])
-    for stream in STREAMS:
-        remove("%s.%s" % (base, stream))
-        remove("%s.%s.ring" % (base, stream))
-    remove(base + ".meta")
-    return orphan
-
-
 # ── retention
 
 
-def collect_if_due(store: Store, days: int, quota: int) -> None:
-    """Retention as it runs by itself, behind a command: rarely, briefly, and never in anybody's way."""
-    try:
-        adopt_orphans(store)
-        if now() - last_collected(store) > GC_EVERY:
-            collect(store, days, quota, GC_COMPRESS)
-    except (OSError, CtxError):
-        pass  # the next run tries again
-
-
-def last_collected(store: Store) -> float:
-    """When retention last ran, 0 for never."""
-    try:
-        return posix.stat(store.root + "/collected").st_mtime
-    except OSError:
-        return 0.0
-
-
 def collect(store: Store, days: int, quota: int, compress: int = -1) -> Dict[str, int]:
-    """Delete runs over age or quota and blobs that no kept run names, compress cold streams (at most `compress` bytes, -1 for all); the counts.
+    """Delete runs over age or quota and blobs that no kept run names, compress cold streams (at most `compress` bytes, -1 for all);
+    the counts.
 
-    Pinned runs, and anything younger than an hour, stay. Only one collection runs at a time; the others return at once. Raises OSError.
+    Pinned runs, and anything younger than an hour, stay. Only one collection runs at a time; others return at once. Raises OSError.
     """
     done = {"runs": 0, "blobs": 0, "bytes": 0, "compressed": 0}
     store.prepare()
@@ -4585,9 +4578,10 @@ def removable(store: Store) -> List[Tuple[str, float]]:
     return found
 
 
-def expire(store: Store, limit: float, quota: int, sizes: Dict[str, int], free: Sequence[Tuple[str, float]], done: Dict[str, int]) -> None:
-    """Delete blobs that nobody names, then the occurrences older than `limit` seconds, then the oldest while all blobs take more than the quota.
-    Raises OSError when a record cannot be read: what it names must not be taken for garbage."""
+def expire(store: Store, limit: float, quota: int, sizes: Dict[str, int], free: Sequence[Tuple[str, float]],
+           done: Dict[str, int]) -> None:  # fmt: skip
+    """Delete blobs that nobody names, then occurrences older than `limit` seconds, and the oldest while all take more than the
+    quota. Raises OSError when a record cannot be read: what it names must not be taken for garbage."""
     names = {name: named_by(store, name) for name in store.occurrences()}
     users: Dict[str, int] = {}
     for digest in [digest for digests in names.values() for digest in digests]:
@@ -4629,8 +4623,8 @@ def named_by(store: Store, name: str) -> Set[str]:
 
 
 def delete_blob(store: Store, digest: str) -> int:
-    """Delete one blob unless it is young, and what stands beside it; the bytes freed. One who commits it holds the lock, or has just made it young;
-    a lock that somebody holds is not waited for."""
+    """Delete one blob unless it is young, and what stands beside it; the bytes freed. One who commits it holds the lock, or has
+    just made it young; a lock that somebody holds is not waited for."""
     freed = 0
     with store.lock(exclusive=True, wait=False) as mine:
         paths = [store.path(digest) + suffix for suffix in ("", ".z", ".lines", ".order", ".keeps")]
@@ -4667,7 +4661,7 @@ def sweep(store: Store) -> None:
 
 
 def freeze(store: Store, limit: int) -> int:
-    """Compress streams that have been cold for a day, of at most `limit` bytes together unless that is negative; how many bytes were read for it."""
+    """Compress streams that have been cold for a day, at most `limit` bytes of them unless that is negative; how many they were."""
     done = 0
     for folder in list_dir(store.root + "/objects"):
         for name in list_dir("%s/objects/%s" % (store.root, folder)):
@@ -4683,7 +4677,7 @@ def freeze(store: Store, limit: int) -> int:
 
 
 def freeze_blob(store: Store, digest: str, mtime: int) -> None:
-    """Put a compressed file of the same age in the place of a blob's. Raises OSError; damaged bytes stay as they are, for doctor to find."""
+    """Put a compressed file of the same age in the place of a blob's. Damaged bytes stay, for doctor to find. Raises OSError."""
     import zlib
 
     path = store.path(digest)
@@ -4724,14 +4718,14 @@ def verify_store(store: Store) -> Tuple[Dict[str, int], List[str]]:
             except (OSError, CtxError):
                 good = False
             if not good:
-                problems.append("blob:%s: the stored bytes are damaged" % digest[:HANDLE_DIGITS])
+                problems.append(store.damaged(digest).what)
     for name in store.occurrences():
         counts["runs"] += 1
         try:
             if not sound_record(store, name):
                 problems.append("runs/%s: torn record" % name)
             missing = [digest for digest in named_by(store, name) if digest != EMPTY and not store.blobs(digest)]
-            problems += ["run:%s: blob:%s is missing" % (name[32:], digest[:HANDLE_DIGITS]) for digest in sorted(missing)]
+            problems += ["run:%s: %s is missing" % (name[32:], short(digest)) for digest in sorted(missing)]
         except FileNotFoundError:
             continue  # collected meanwhile
         except OSError as error:
@@ -4743,8 +4737,8 @@ def verify_store(store: Store) -> Tuple[Dict[str, int], List[str]]:
 
 
 def export_runs(runs: Sequence[Run], file: BinaryIO, raw: bool, tell: Callable[[str], None]) -> int:
-    """Write runs to a tar file: blobs by hash, and their occurrences. Unless `raw`, secrets are redacted, which changes hashes and so handles; how
-    many were. Raises OSError, CtxError."""
+    """Write runs to a tar file: blobs by hash, and occurrences. Unless `raw`, secrets are redacted, which changes hashes and so
+    handles; how many were. Raises OSError, CtxError."""
     import tarfile
 
     secrets = 0
@@ -4815,7 +4809,7 @@ def add_member(tar: Any, name: str, data: Union[bytes, OpenFile]) -> None:
 
 
 def import_runs(store: Store, file: BinaryIO) -> List[str]:
-    """Take in what `export_runs` wrote, every hash checked; the handles. Raises OSError, and CtxError for anything else than such a file."""
+    """Take in what `export_runs` wrote, every hash checked; the handles. Raises OSError, and CtxError for any other file."""
     import tarfile
 
     occurrences: Dict[str, Any] = {}
@@ -4826,7 +4820,8 @@ def import_runs(store: Store, file: BinaryIO) -> List[str]:
             if first is None or first.name != "ctx-export":
                 raise ValueError("it does not begin as one")
             for member in members:
-                import_member(store, member, tar.extractfile(member) if member.isreg() and not member.issparse() else None, occurrences)
+                plain = member.isreg() and not member.issparse()
+                import_member(store, member.name, tar.extractfile(member) if plain else None, occurrences)
             for name, record in occurrences.items():
                 if not is_occurrence(name) or not is_record(name, record) or not is_complete(store, record["run"]):
                     raise CtxError("%s: its run is not in the file" % quoted(name), "export the runs again")
@@ -4837,9 +4832,10 @@ def import_runs(store: Store, file: BinaryIO) -> List[str]:
     return list(dict.fromkeys("run:" + name[32:] for name in sorted(occurrences)))
 
 
-def import_member(store: Store, member: Any, reader: Any, occurrences: Dict[str, Any]) -> None:
-    """Take in one regular file of a tar file: into the store, but occurrences into a dictionary, until all is there. Raises OSError, ValueError, CtxError."""
-    folder, _, name = member.name.partition("/")
+def import_member(store: Store, path: str, reader: Any, occurrences: Dict[str, Any]) -> None:
+    """Take in one regular file of a tar file: into the store, but occurrences into a dictionary, until all is there.
+    Raises OSError, ValueError, CtxError."""
+    folder, _, name = path.partition("/")
     if reader is not None and folder == "objects":
         import_blob(store, name, reader)
     elif reader is not None and folder == "orders" and is_digest(name):
@@ -4847,13 +4843,13 @@ def import_member(store: Store, member: Any, reader: Any, occurrences: Dict[str,
     elif reader is not None and folder == "runs":
         occurrences[name] = from_json(reader.read(MIB))
     else:
-        raise CtxError("%s: not a member that ctx export writes" % quoted(member.name), "import only what ctx export wrote")
+        raise CtxError("%s: not a member that ctx export writes" % quoted(path), "import only what ctx export wrote")
 
 
 def is_occurrence(name: str) -> bool:
     """Whether a name from elsewhere is one that `occurrence_name` makes."""
-    stamp = name[:8] + name[9:18]
-    return len(name) == 44 and name[8] == "T" and name[18] == name[31] == "-" and stamp.isdigit() and stamp.isascii() and is_hex(name[19:31] + name[32:])
+    marks, digits = name[8:9] + name[18:19] + name[31:32], name[:8] + name[9:18]
+    return len(name) == 44 and marks == "T--" and digits.isdigit() and digits.isascii() and is_hex(name[19:31] + name[32:])
 
 
 def is_complete(store: Store, digest: str) -> bool:
@@ -4871,7 +4867,7 @@ def import_blob(store: Store, digest: str, reader: Any) -> None:
             break
         kept.append(data)
     if hash_of(kept) != digest:
-        raise CtxError("blob:%s: its bytes are others than its name says" % quoted(digest[:HANDLE_DIGITS]), "export the runs again")
+        raise CtxError("blob:%s: its bytes are others than its name says" % quoted(digest[:64]), "export the runs again")
     store.put_copy(kept, digest)
 
 
@@ -4885,18 +4881,44 @@ def set_pin(run: Run, keep: bool) -> None:
         posix.unlink(path)
 
 
+PREVIOUS_LOOK = 200  # occurrences that are looked at for an earlier run of the same command
+
+
+def previous_run(run: Run, record: Dict[str, Any]) -> Optional[Run]:
+    """The newest earlier run of the same command (argv, kind, directory) in the same host session, else in the same workspace; None when none is near."""
+    fallback: Optional[Run] = None
+    for name in reversed(run.store.occurrences()[-PREVIOUS_LOOK:]):
+        if name.split("-")[1] == run.alias:
+            continue
+        other = read_occurrence(run.store, name)
+        if other.get("workspace") != record["workspace"]:
+            continue
+        try:
+            earlier = read_manifest(run.store, other["run"])
+        except CtxError:
+            continue
+        if earlier and all(earlier.manifest.get(key) == run.manifest.get(key) for key in ("argv", "kind", "cwd")):
+            if other.get("session") == record["session"]:
+                return earlier
+            fallback = fallback or earlier
+    return fallback
+
+
 # ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
 # 12 · capture
-# Knows child processes: their streams, signals, time, and how much of their output a reader has been given. Never knows what the output means.
+# Knows child processes: their streams, signals, time, and how much of their output a reader has been given. Never knows what the
+# output means.
 # ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 HELD = 64 * KIB  # bytes kept in memory for a replay
 HOLD_TERMINAL = 2.0  # seconds that output is held back when stdin is a terminal, so that prompts are seen
 DRAIN = 0.2  # seconds to wait for end of file once the child has ended: a grandchild may hold the pipe for ever
 PIPE_SIZE = MIB  # of the child's pipes, once it proves noisy; none is larger
-PATIENCE = 1.0  # seconds of silence after which an interrupt counts as not received by the child, and a line without end as a prompt
+PATIENCE = 1.0  # seconds of silence after which an interrupt counts as not received, and a line without end as a prompt
 KILL_AFTER = 2.0  # seconds between the TERM and the KILL of a timeout
 PROMPT = 400  # bytes of a prompt that are shown
+GC_EVERY = 3600  # seconds between two collections that nobody asked for
+GC_COMPRESS = 16 * MIB  # bytes that such a collection compresses at most
 
 _FORWARDED = ("SIGTERM", "SIGHUP", "SIGINT", "SIGQUIT", "SIGUSR1", "SIGUSR2")
 _TERMINAL = ("SIGINT", "SIGQUIT")  # what a terminal sends to the whole group, the child included
@@ -4908,7 +4930,7 @@ _DISK_FULL = (27, 28, 122)  # EFBIG, ENOSPC, EDQUOT: the reader has not gone, th
 
 
 class StreamFile:
-    """One stream on its way into the store: a file of the spool, its hash as it grows, and beyond `limit` bytes a ring that keeps the newest."""
+    """One stream on its way into the store: a file of the spool, its hash as it grows, past `limit` bytes a ring of the newest."""
 
     __slots__ = ("path", "fd", "size", "head", "limit", "ring", "_hash", "ring_fd", "ring_size", "ring_lines")
 
@@ -4992,14 +5014,15 @@ class StreamFile:
 
 
 class Spool:
-    """A run while it is captured: `meta` (locked while its ctx lives, so that an orphan is known), a file for each stream, the order of arrival.
+    """A run while it is captured: `meta` (locked while its ctx lives, so that an orphan is known), a file for each stream.
 
     Files appear with the first output. A run without output has none.
     """
 
     __slots__ = ("store", "alias", "manifest", "record", "streams", "limit", "order", "turn", "meta", "started", "redactors")
 
-    def __init__(self, store: Store, manifest: Dict[str, Any], record: Dict[str, Any], limit: int = RUN_LIMIT, at_rest: bool = False) -> None:
+    def __init__(self, store: Store, manifest: Dict[str, Any], record: Dict[str, Any], limit: int = RUN_LIMIT,
+                 at_rest: bool = False) -> None:  # fmt: skip
         self.store = store
         self.alias = urandom_hex()
         self.manifest = manifest  # argv, cwd, kind
@@ -5072,7 +5095,8 @@ class Spool:
                 done[which] = end
 
     def commit(self, names: Sequence[str], status: Optional[int], partial: str) -> Run:
-        """Make the run part of the store: blobs, manifest, occurrence, in this order. The spool stays until `discard`. Raises OSError."""
+        """Make the run part of the store: blobs, manifest, occurrence, in this order. The spool stays until `discard`.
+        Raises OSError."""
         for name, redactor in (self.redactors or {}).items():
             self.keep(name, memoryview(redactor.finish()))
         streams: Dict[str, List[Any]] = {name: [EMPTY, 0] for name in names}
@@ -5082,7 +5106,8 @@ class Spool:
             streams[name] = [digest, stream.size]
             if gap:
                 gaps[name] = gap
-        manifest = dict(self.manifest, streams=streams, exit=status, v=1, **({"partial": partial} if partial else {}), **({"gaps": gaps} if gaps else {}))
+        manifest = dict(self.manifest, streams=streams, exit=status, v=1)
+        manifest.update((key, value) for key, value in (("partial", partial), ("gaps", gaps)) if value)
         order = bytes(self.order) + pack_segment(*self.turn) if self.order else b""
         return commit_run(self.store, self.base, manifest, order, self.record, self.alias, self.started)
 
@@ -5097,11 +5122,61 @@ class Spool:
             self.meta = -1
 
 
+# ── what is done behind a run
+
+
+def collect_if_due(store: Store, days: int, quota: int) -> None:
+    """Retention as it runs by itself, behind a command: rarely, briefly, and never in anybody's way."""
+    try:
+        adopt_orphans(store)
+        if now() - modified(store.root + "/collected") > GC_EVERY:
+            collect(store, days, quota, GC_COMPRESS)
+    except (OSError, CtxError):
+        pass  # the next run tries again
+
+
+def adopt_orphans(store: Store) -> int:
+    """Commit what a killed ctx left in the spool, marked partial; how many runs that were. An owner that lives holds its lock."""
+    adopted = 0
+    for name in list_dir(store.root + "/spool"):
+        if name.endswith(".meta") and name[0] != ".":
+            try:
+                adopted += adopt(store, name[:-5])
+            except (OSError, ValueError, KeyError, TypeError, CtxError):
+                continue  # another one adopts it, or the next call does
+    return adopted
+
+
+def adopt(store: Store, alias: str) -> bool:
+    """Commit one orphan; False when its owner lives, or it was committed before, or had no output yet. Raises OSError, CtxError,
+    and ValueError, KeyError or TypeError when its `meta` is garbage."""
+    base = "%s/spool/%s" % (store.root, alias)
+    file = OpenFile(posix.open(base + ".meta", posix.O_RDWR | posix.O_CLOEXEC))
+    if not lock_file(file.fd) or posix.fstat(file.fd).st_nlink == 0:
+        return False
+    store.prepare()
+    found = [stream for stream in STREAMS if exists("%s.%s" % (base, stream))]
+    orphan = bool(found) and not any(name[19:31] == alias for name in store.occurrences())
+    if orphan:
+        meta = from_json(file.read(0, file.size))
+        streams = {stream: [EMPTY, 0] for stream in (("output",) if "output" in found else ("stdout", "stderr"))}
+        for stream in found:
+            data = open_file("%s.%s" % (base, stream))
+            streams[stream] = [hash_of(data), data.size]
+        manifest = dict(meta["manifest"], streams=streams, exit=None, v=1, partial="killed")
+        commit_run(store, base, manifest, b"", meta["record"], alias, meta["started"])
+    for stream in STREAMS:
+        remove("%s.%s" % (base, stream))
+        remove("%s.%s.ring" % (base, stream))
+    remove(base + ".meta")
+    return orphan
+
+
 # ── starting a program
 
 
 def child_environment() -> Dict[bytes, bytes]:
-    """The environment as it was given to us: in the C locale the interpreter sets its own LC_CTYPE (PEP 538), which no child must see."""
+    """The environment as we got it: in the C locale the interpreter sets its own LC_CTYPE (PEP 538), which no child must see."""
     environment = dict(posix.environ)
     if environment.get(b"LC_CTYPE") in (b"C.UTF-8", b"C.utf8", b"UTF-8") and not environment.get(b"LC_ALL"):
         try:
@@ -5136,7 +5211,7 @@ def spawn(argv: Sequence[str], stdout: int, stderr: int, group: bool) -> int:
 
 
 def is_inherited(fd: int) -> bool:
-    """Whether a standard descriptor was open when we came: those that were closed stay closed for the child (hold_standard_descriptors)."""
+    """Whether a standard descriptor was open when we came (see hold_standard_descriptors); else it stays closed for the child."""
     try:
         return posix.get_inheritable(fd)
     except OSError:
@@ -5163,7 +5238,7 @@ def become(argv: Sequence[str]) -> None:
 
 
 def script_words(words: Sequence[bytes]) -> List[bytes]:
-    """How a shell runs a script whose first line names no interpreter: bash by itself, others by sh. Raises OSError when it is no text."""
+    """How a shell runs a script whose first line names no interpreter: bash by bash, others by sh. Raises OSError when not text."""
     program = find_program(words[0])
     if b"\0" in open_file(fsdecode(program)).read(0, 128):
         raise OSError(8, "Exec format error")
@@ -5172,7 +5247,7 @@ def script_words(words: Sequence[bytes]) -> List[bytes]:
 
 
 def find_program(name: bytes, mode: int = posix.X_OK) -> bytes:
-    """Where PATH has `name`, executable unless another mode is given; `name` itself when it names a place, or when PATH has it nowhere."""
+    """Where PATH has `name`, executable unless another mode is asked for; `name` itself when it names a place, or PATH has none."""
     if b"/" not in name and name:
         for folder in posix.environ.get(b"PATH", b"/bin:/usr/bin").split(b":"):
             path = (folder or b".") + b"/" + name
@@ -5182,7 +5257,9 @@ def find_program(name: bytes, mode: int = posix.X_OK) -> bytes:
 
 
 # Builtins that no PATH has, and what they would have to be written as.
-_BUILTINS = frozenset("cd source . export alias unalias set unset eval exec shopt declare local typeset pushd popd ulimit umask trap wait jobs fg bg history".split())
+_BUILTINS = frozenset(
+    "cd source . export alias unalias set unset eval exec shopt declare local typeset pushd popd ulimit umask trap wait fg".split()
+)
 
 
 def spawn_error(argv: Sequence[str], error: OSError) -> CtxError:
@@ -5314,15 +5391,17 @@ def store_problem(error: OSError) -> str:
 class Capture:
     """One command while it runs: its bytes go to the spool, and to the reader as the hold rule says (DESIGN §4.5).
 
-    `mode` is hold (nothing shown yet), flow (shown as it comes, while the inline budget lasts), quiet (a status line now and then), or pass
-    (everything is shown: `--stream`, or the store failed).
+    `mode` is hold (nothing shown yet), flow (shown as it comes, while the inline budget lasts), quiet (a status line now and then),
+    or pass (everything is shown: `--stream`, or the store failed).
     """
 
-    __slots__ = ("spool", "inline", "keep", "mode", "held", "total", "shown", "tail", "log", "deaf", "complaint", "undelivered", "hold",
-                 "next_status", "started", "last_arrival", "stop", "ended", "pid", "group", "doomed", "partial", "status", "names", "readers",
-                 "drained", "signals", "interrupts", "wake", "poller", "buffer", "interactive")  # fmt: skip
+    __slots__ = ("spool", "inline", "keep", "mode", "held", "total", "shown", "tail", "log", "deaf", "complaint", "undelivered",
+                 "interactive", "hold", "next_status", "started", "last_arrival", "stop", "ended", "pid", "group", "doomed",
+                 "partial", "status", "names", "readers", "drained", "signals", "interrupts", "wake", "poller",
+                 "buffer")  # fmt: skip
 
-    def __init__(self, spool: Optional[Spool], inline: int, hold: float, stream: bool = False, log: int = -1, limit: float = 0.0, keep: int = HELD) -> None:
+    def __init__(self, spool: Optional[Spool], inline: int, hold: float, stream: bool = False, log: int = -1, limit: float = 0.0,
+                 keep: int = HELD) -> None:  # fmt: skip
         self.spool = spool
         self.inline = inline
         self.keep = max(keep, 2 * inline, HELD)
@@ -5561,7 +5640,7 @@ class Capture:
         return wait_until(times)
 
     def last_wait(self) -> float:
-        """Until when, after the child's end, its pipes may stay open; after a timeout those below it have their time to end, too."""
+        """Until when, after the child's end, its pipes may stay open: after a timeout those below it have time to end, too."""
         return max(self.ended + DRAIN, self.stop if self.doomed else 0.0)
 
     def read(self, fd: int) -> None:
@@ -5583,7 +5662,8 @@ class Capture:
         posix.close(fd)
 
     def is_over(self) -> bool:
-        """Whether all that the child itself wrote has been read: its pipes are closed, or empty after a while, or have given all that they can hold."""
+        """Whether all that the child itself wrote has been read: its pipes are closed, or after a while empty, or have given all
+        that they can hold."""
         if not self.ended or not self.readers:
             return self.ended > 0
         if monotonic() <= self.last_wait():
@@ -5593,12 +5673,11 @@ class Capture:
 
     def leave_open(self) -> None:
         """A program that the child left behind holds its pipe: let something read on, or its next line would be its death."""
-        import _signal
-
         for fd in self.readers:
-            actions = [(posix.POSIX_SPAWN_DUP2, fd, 0), (posix.POSIX_SPAWN_OPEN, 1, "/dev/null", posix.O_WRONLY, 0), (posix.POSIX_SPAWN_DUP2, 1, 2)]
+            null = (posix.POSIX_SPAWN_OPEN, 1, "/dev/null", posix.O_WRONLY, 0)
+            actions = [(posix.POSIX_SPAWN_DUP2, fd, 0), null, (posix.POSIX_SPAWN_DUP2, 1, 2)]
             try:
-                posix.posix_spawnp("cat", ["cat"], child_environment(), file_actions=actions, setpgroup=0, setsigdef=[_signal.SIGPIPE])
+                posix.posix_spawnp("cat", ["cat"], child_environment(), file_actions=actions, setpgroup=0)
             except OSError:
                 pass
 
@@ -5641,7 +5720,7 @@ class Capture:
     # signals
 
     def listen(self, wake: int) -> Callable[[], None]:
-        """Let signals that reach us wake the loop; how to undo that. What was ignored when we came stays ignored, for the child too."""
+        """Let signals that reach us wake the loop; how to undo that. What was ignored when we came stays so, for the child too."""
         import _signal
 
         before = {}
@@ -5668,8 +5747,8 @@ class Capture:
     def pass_on(self) -> None:
         """Send the child what was sent to us.
 
-        A terminal signals the whole group, and so do most programs that interrupt; a second interrupt would break off the child's own report.
-        So an interrupt is passed on only if the child is still there, and has been silent, some time later, or much later in any case.
+        A terminal signals the whole group, and so do most programs that interrupt; a second interrupt would break off the child's
+        report. So one is passed on only if the child is still there, and silent, some time later, or much later in any case.
         """
         present = monotonic()
         while self.signals:
@@ -5702,7 +5781,7 @@ def new_pipe() -> Tuple[int, int]:
 
 
 def tap(spool: Optional[Spool], complain: Callable[[OSError], None]) -> Tuple[int, str, Optional[Spool]]:
-    """Copy stdin to stdout, unchanged and at once, keeping it in the spool: (bytes, why it ended early or "", the spool unless it failed)."""
+    """Copy stdin to stdout, unchanged and at once, and keep it: (bytes, why it ended early or "", the spool unless it failed)."""
     buffer = memoryview(bytearray(CHUNK))
     total = 0
     while True:
@@ -5951,6 +6030,70 @@ class Receipt:
         return out + ["omitted: " + plural(self.omitted, "line")]
 
 
+# ── the evidence of two runs beside each other
+
+
+def summary_of(found: Sequence[Evidence]) -> Dict[str, Any]:
+    """Evidence as plain data, as it is listed and kept beside its run: facts with their spans, totals, and what is unsure."""
+    facts = [
+        {
+            "profile": evidence.profile,
+            "kind": fact.kind,
+            "identity": fsdecode(fact.identity),
+            "location": fsdecode(fact.location),
+            "message": fsdecode(fact.message),
+            "stream": fact.stream,
+            "lines": [fact.first, fact.last],
+            "failing": fact.kind in contract_of(evidence).failing,
+        }
+        for evidence in found
+        for fact in sorted(evidence.facts, key=lambda fact: -fact.value)
+    ]
+    totals: Dict[str, int] = {}
+    for evidence in found:
+        for label, count in evidence.totals.items():
+            totals[label] = totals.get(label, 0) + count
+    return {"v": 1, "facts": facts, "totals": totals, "unsure": [evidence.unsure for evidence in found if evidence.unsure]}
+
+
+class Change:
+    """What differs between two runs of a command: identities by what became of them, and the totals that changed."""
+
+    __slots__ = ("groups", "totals", "unsure")
+
+    def __init__(self, before: Dict[str, Any], after: Dict[str, Any]) -> None:
+        old, new = failing_by_key(before), failing_by_key(after)
+        gone, come = remaining(old, new), remaining(new, old)
+        still = [fact for key, facts in new.items() for fact in facts[: len(old.get(key, ()))]]
+        self.groups: Dict[str, List[Dict[str, Any]]] = {"fixed": gone, "new": come, "still": still}
+        known = {fact["identity"] for fact in before["facts"] if fact["kind"] == "skipped"}
+        self.groups["newly skipped"] = [fact for fact in after["facts"] if fact["kind"] == "skipped" and fact["identity"] not in known]
+        labels = list(dict.fromkeys([*after["totals"], *before["totals"]]))
+        pairs = [(label, before["totals"].get(label, 0), after["totals"].get(label, 0)) for label in labels]
+        self.totals = [pair for pair in pairs if pair[1] != pair[2]]
+        self.unsure = bool(before["unsure"] or after["unsure"])
+
+    def __bool__(self) -> bool:
+        return bool(self.totals or any(facts for name, facts in self.groups.items() if name != "still"))
+
+
+def failing_by_key(summary: Dict[str, Any]) -> Dict[Tuple[str, str, str], List[Dict[str, Any]]]:
+    """A run's failing facts by what names them across edits: a test by its identity, a diagnostic by file, code and message, since its line moves."""
+    found: Dict[Tuple[str, str, str], List[Dict[str, Any]]] = {}
+    for fact in summary["facts"]:
+        if fact["failing"]:
+            identity, location = fact["identity"], fact["location"]
+            moves = location and identity.startswith(location)
+            key = (location.partition(":")[0], identity[len(location) :], fact["message"]) if moves else (fact["kind"], identity, "")
+            found.setdefault(key, []).append(fact)
+    return found
+
+
+def remaining(these: Dict[Tuple[str, str, str], List[Dict[str, Any]]], those: Dict[Tuple[str, str, str], List[Dict[str, Any]]]) -> List[Dict[str, Any]]:
+    """Facts that one run has and the other has not, or has fewer of."""
+    return [fact for key, facts in these.items() for fact in facts[len(those.get(key, ())) :]]
+
+
 # ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
 # 14 · profiles
 # Knows one output family each: bytes to evidence. Never knows budgets or layout.
@@ -6034,6 +6177,7 @@ def find_each(data: bytes, literal: bytes) -> Iterator[int]:
 
 _TITLES = (b"test session starts =", b"test summary info =", b"S =")  # how the titles below end
 _SECTIONS = (b"FAILURES", b"ERRORS", b"PASSES", b"XFAILURES", b"XPASSES", b"short test summary info", b"rerun test summary info")
+_HEADER = (b"platform ", b"collect", b"created: ", b"bringing up", b"gw0", b"rootdir", b"cachedir", b"scheduling")  # first lines below a start
 _QUIET = {b"passed", b"failed", b"skipped", b"deselected", b"xfailed", b"xpassed", b"errors", b"warnings", b"rerun", b"collected", b"subtests passed",
           b"subtests failed", b"subtests skipped"}  # fmt: skip
 _PLURAL = {b"error": b"errors", b"warning": b"warnings", b"test collected": b"collected", b"tests collected": b"collected"}
@@ -6103,39 +6247,64 @@ def _pytest_events(source: Source) -> Dict[bytes, List[_Event]]:
         for at in sorted(starts):
             line = data[at : (data.find(b"\n", at) + 1 or len(data) + 1) - 1]
             event = _pytest_event(base + at, line) if len(line) < 2000 else None
-            if event:
+            after = clean(data[at + len(line) + 1 : at + len(line) + 200].partition(b"\n")[0][len(event.prefix) :]) if event else b""
+            if event and (event.kind != "start" or after.startswith(_HEADER)):
                 groups.setdefault(rx(rb"\d").sub(b"0", event.prefix), []).append(event)
     return groups
 
 
 class _Session:
-    """One run of pytest: its extent, the rulers in it, the closing line."""
+    """One run of pytest: its extent, the rulers in it, the closing line; `doubts` says why it may be read wrongly."""
 
-    __slots__ = ("view", "start", "end", "close", "events", "doubts", "quiet", "seen")
+    __slots__ = ("view", "start", "end", "close", "events", "doubts", "quiet", "seen", "_verbose")
 
     def __init__(self, view: _View, start: int, end: int, close: Optional[_Event], events: List[_Event], quiet: bool) -> None:
         self.view, self.start, self.end, self.close, self.events, self.quiet = view, start, end, close, events, quiet
         self.doubts: List[str] = []
         self.seen = 2  # how much of its progress there is: 0 nothing, 1 less than the totals say, 2 enough
+        self._verbose: Optional[List[_Item]] = None
+
+    @property
+    def stop(self) -> int:
+        """Offset of the closing line, or of where it would be."""
+        return self.close.at if self.close else self.end
 
     @property
     def body(self) -> int:
         """Offset of the first section after the progress lines, or of what ends them."""
-        sections = [event.at for event in self.events if event.kind == "section"]
-        return sections[0] if sections else self.close.at if self.close else self.end
+        return next((event.at for event in self.events if event.kind == "section"), self.stop)
+
+    @property
+    def verbose(self) -> List[_Item]:
+        """Failing tests by the progress lines of -v."""
+        if self._verbose is None:
+            self._verbose = _verbose_items(self)
+        return self._verbose
+
+    def titled(self, title: bytes) -> List[_Event]:
+        """The sections whose title ends so."""
+        return [event for event in self.events if event.kind == "section" and event.title.endswith(title)]
+
+    def failing(self, kind: str) -> List[bytes]:
+        """The file of each test whose progress letter says that it failed; empty words where no file is printed."""
+        letter = b"F" if kind == "failed" else b"E"
+        return [path for path, letters in _pytest_progress(self.view, self.start, self.body)[1] for _ in range(letters.count(letter))]
 
 
 def _agree(view: _View, start: _Event, close: _Event) -> bool:
-    """Whether a closing line can belong to a header: no more tests than selected, no fewer unless the run was stopped."""
-    totals, source = close.totals or {}, view.source
+    """Whether a closing line can belong to a header: as wide, no more tests than selected, no fewer unless the run was stopped."""
+    totals, source, width = close.totals or {}, view.source, len(start.text)
+    if len(close.text) != width and not close.text.startswith(b"= "):
+        return False
     head = strip_ansi(source.read(start.at, start.at + 16 * KIB))
     m = rx(rb"collected (\d+) items?(?: / (?:\d+ errors?|(\d+) deselected|(\d+) skipped))*(?: / (\d+) selected)?|\[(\d+)(?: items)?\]").search(head)
     if not m or b"collected" in totals or not close.ran + totals.get(b"errors", 0):
         return True
     selected = int(m.group(4) or m.group(5) or int(m.group(1)) - int(m.group(2) or 0))
     before = source.read(max(start.at, close.at - 64 * KIB), close.at)
-    around = before + source.read(close.at, close.end + 200)
-    stopped = b"INTERNALERROR>" in before or rx(rb"(?m)!+ \S[^\n]* !+(?:\x1b\[0m)?\r?$").search(around) is not None
+    around = [view.text(raw) for raw in before.split(b"\n")[-6:] + source.read(close.end, close.end + 200).split(b"\n")[:1]]
+    stopped = b"! KeyboardInterrupt !" in before or any(row.startswith(b"INTERNALERROR>") for row in around) or any(
+        row.startswith(b"!") and row.endswith(b" !" if row.startswith(b"! ") else b"!") and len(row.decode("utf-8", "replace")) >= width for row in around)  # fmt: skip
     extra = totals.get(b"skipped", 0) + (MIB if b"SUBFAIL" in before or b"subtests-" in head or b"subtests passed" in totals else 0)
     return close.ran <= selected + extra and (stopped or close.ran + totals.get(b"errors", 0) >= selected)
 
@@ -6405,7 +6574,7 @@ _SUBTESTS = (rb"^SUBFAIL(?:ED)?()(\[.*?\])? ?(\(.*?\))? (\S+::.*)$", rb"^()(\[.*
 def _summary_items(session: _Session, ruler: _Event) -> List[_Item]:
     """The failing tests that one short test summary lists, and lines of messages that look like them."""
     items = []
-    for at, text in session.view.starts((b"FAILED", b"ERROR", b"SUBFAIL", b"[", b"("), ruler.end, session.close.at if session.close else session.end):
+    for at, text in session.view.starts((b"FAILED", b"ERROR", b"SUBFAIL", b"[", b"("), ruler.end, session.stop):
         m = rx(_PYTEST_FAILED).match(text)
         if m:
             items.append(_Item("failed" if m.group(1) == b"FAILED" else "error", m.group(2), at))
@@ -6416,11 +6585,11 @@ def _summary_items(session: _Session, ruler: _Event) -> List[_Item]:
     return items
 
 
-def _verbose_ids(session: _Session) -> List[_Item]:
+def _verbose_items(session: _Session) -> List[_Item]:
     """Failing tests by the progress lines of -v, in order, subtests too."""
     items = []
     for base, data in session.view.source.line_windows(session.start, session.body):
-        starts = {data.rfind(b"\n", 0, at) + 1 for word in (b"FAILED", b" ERROR", b"SUBFAIL") for at in find_each(data, word)}
+        starts = {data.rfind(b"\n", 0, at) + 1 for word in (b"FAILED", b"ERROR", b"SUBFAIL") for at in find_each(data, word)}
         for at in sorted(starts):
             text = session.view.text(data[at : (data.find(b"\n", at) + 1 or len(data) + 1) - 1])
             m = (rx(rb"^()(\S.*?) (FAILED|ERROR|SUBFAIL(?:ED)?)(\[.*?\])? ?(\(.*?\))? *(?:\[ *\d+(?:%|/\d+)\])?$").match(text)
@@ -6437,7 +6606,7 @@ def _headers(session: _Session) -> List[Tuple[int, bytes]]:
     """(offset, title) of the `____ title ____` and `==== title ====` rulers, as wide as the session's own; `=` titles keep their `=`."""
     widths = {len(event.text.decode("utf-8", "replace")) for event in session.events if event.kind == "section"}
     heads = []
-    for at, text in session.view.starts((b"_", b"="), session.body, session.close.at if session.close else session.end):
+    for at, text in session.view.starts((b"_", b"="), session.body, session.stop):
         m = rx(rb"^(?:_+ (.*[^_ ].*) _+|=+ (\S.*) =+)$").match(text)
         if m and (text.startswith((b"_ ", b"= ")) or len(text.decode("utf-8", "replace")) in widths):
             heads.append((at, m.group(1) or b"= " + m.group(2)))
@@ -6459,23 +6628,24 @@ def _align(session: _Session, items: List[_Item], heads: List[Tuple[int, bytes]]
         item.start = -1
         for k in same:
             item.split(item.fits(blocks[k][1]))
-            if exact or len(same) == 1 or _explains(session, item, blocks[k][0], blocks[k + 1][0] if k + 1 < len(blocks) else session.end):
+            if exact or _explains(session, item, blocks[k][0], blocks[k + 1][0] if k + 1 < len(blocks) else session.end, len(same) > 1):
                 item.start, at = blocks[k][0], k + 1
                 found.append(item)
                 break
         at += exact and first < 0
-    for item, after in zip(found, found[1:] + [None]):  # type: ignore[list-item]
-        ends = [place for place, title in heads if place > item.start and title.startswith(b"= ")] if after is None else [after.start]
-        item.end = ends[0] if ends else session.close.at if session.close else session.end
+    for item, after in zip(found, found[1:]):
+        item.end = after.start
+    for item in found[-1:]:
+        item.end = next((place for place, title in heads if place > item.start and title.startswith(b"= ")), session.stop)
     return len(found)
 
 
-def _explains(session: _Session, item: _Item, start: int, end: int) -> bool:
-    """Whether a block is about this item: its message as the summary cuts it, a frame in its file."""
+def _explains(session: _Session, item: _Item, start: int, end: int, strict: bool) -> bool:
+    """Whether a block is about this item: its message as the summary cuts it, and if `strict` a frame in its file."""
     block = _read_block(session, item, start, min(end, start + _PART))[1]
     path = item.identity.partition(b"::")[0]
     files = {frame[1] for frame in block.frames}
-    return (not item.hint or says(block.message, item.hint)) and (not files or path in files or any(name.endswith(b"/" + path) for name in files))
+    return (not item.hint or says(block.message, item.hint)) and (not strict or not files or path in files or any(name.endswith(b"/" + path) for name in files))
 
 
 def _read_block(session: _Session, item: _Item, start: int, end: int, part: int = _PART) -> Tuple[int, _Block, int]:
@@ -6493,23 +6663,19 @@ def _read_block(session: _Session, item: _Item, start: int, end: int, part: int 
 
 def _unaided(session: _Session, kind: str, want: int, heads: List[Tuple[int, bytes]]) -> List[_Item]:
     """Items when no summary lists them: by -v lines, else by the headers and the progress letters; only what is certain when counts differ."""
-    items = [item for item in _verbose_ids(session) if item.kind == kind]
+    items = [item for item in session.verbose if item.kind == kind]
     if items and (len(items) == want or want < 0):
         return items
-    _, rows = _pytest_progress(session.view, session.start, session.body)
-    letter = b"F" if kind == "failed" else b"E"
-    paths = [path for path, letters in rows if path for _ in range(letters.count(letter))]
+    paths = list(filter(None, session.failing(kind)))
     want = len(paths) if want < 0 else want
-    sections = [event.at for event in session.events if event.title == (b"FAILURES" if kind == "failed" else b"ERRORS")]
-    titles = [(at, title) for at, title in heads if sections and at > sections[0] and not title.startswith(b"= ")
-              and title.startswith(b"ERROR ") == (kind == "error")]  # fmt: skip
+    titles = [(at, title) for at, title in heads if not title.startswith(b"= ") and title.startswith(b"ERROR ") == (kind == "error")]
     tests = [not title.startswith(b"ERROR collecting ") for _, title in titles]
-    if len(titles) == want and sum(tests) == len(paths) and session.close:
-        order = iter(paths)
+    if len(titles) == want and session.close:
+        order = iter(paths if sum(tests) == len(paths) else [b""] * want)
         return [_from_head(kind, at, title, next(order) if test else b"") for (at, title), test in zip(titles, tests)]
-    if (len(titles) == want and session.close) or not paths:
-        items = [_from_head(kind, at, title, b"") for at, title in titles]
-        return items if len(items) == want and session.close else _certain(session, items)
+    if not paths:  # what stands after the first captured output may be text of a test
+        captured = next((at for at, text in session.view.starts((b"-",), heads[0][0], session.end) if b" Captured " in text), session.end) if heads else 0
+        return [_from_head(kind, at, title, b"") for at, title in titles if at < captured]
     items, k = [], 0  # among text of tests, those that tell about the next file with such a letter
     for (at, title), (end, _), test in zip(titles, titles[1:] + [(session.end, b"")], tests):
         item = _from_head(kind, at, title, b"")
@@ -6519,12 +6685,6 @@ def _unaided(session: _Session, kind: str, want: int, heads: List[Tuple[int, byt
             items.append(_from_head(kind, at, title, paths[place] if test else b""))
             k = place + 1 if test else k
     return items
-
-
-def _certain(session: _Session, items: List[_Item]) -> List[_Item]:
-    """Of headers that may be text of a test, those before the first captured output."""
-    captured = next((at for at, text in session.view.starts((b"-",), items[0].at, session.end) if b" Captured " in text), session.end) if items else 0
-    return [item for item in items if item.at < captured]
 
 
 def _from_head(kind: str, at: int, title: bytes, path: bytes) -> _Item:
@@ -6538,41 +6698,37 @@ def _from_head(kind: str, at: int, title: bytes, path: bytes) -> _Item:
 
 
 def _pytest_census(session: _Session, kind: str, want: int, heads: List[Tuple[int, bytes]]) -> List[_Item]:
-    """Every failing test of one kind, aligned with its block."""
+    """Every failing test of one kind, aligned with its block; `want` is their number by the closing line, -1 without one."""
     if want < 0:
-        letters = b"".join(letters for _, letters in _pytest_progress(session.view, session.start, session.body)[1])
-        want = letters.count(b"F" if kind == "failed" else b"E") or -1
-    rulers = [event for event in reversed(session.events) if event.title.endswith(b"test summary info")]
+        want = len(session.failing(kind)) or -1
     items: List[_Item] = []
-    for ruler in rulers if want > 0 else ():
+    for ruler in reversed(session.titled(b"test summary info") if want > 0 else []):
         items = [item for item in _summary_items(session, ruler) if item.kind == kind]
         if len(items) == want:
             break
     sections = [event.at for event in session.events if event.title == (b"FAILURES" if kind == "failed" else b"ERRORS")]
-    inside = [head for head in heads if sections and head[0] > sections[0]]
-    if not session.close and items and not (_align(session, items, inside) == len(items) == want and items[0].start == inside[0][0]):
+    heads = [head for head in heads if sections and head[0] > sections[0]]
+    if not session.close and items and not (_align(session, items, heads) == len(items) == want and items[0].start == heads[0][0]):
         items = []  # perhaps text of a test
     if len(items) < want or want < 0:
         items = _unaided(session, kind, want, heads) or items
     if len(items) > want >= 0:  # lines of messages look like them
-        known = {item.identity for item in _verbose_ids(session)}
-        paths = {path for path, _ in _pytest_progress(session.view, session.start, session.body)[1]}
-        items = [item for item in items if item.guess(known) and item.identity in known or not known and item.identity.partition(b"::")[0] in paths]
-    if items and sections:
-        if not _align(session, items, inside):
-            _pair(session, items, inside, sections[0])
+        known, files = {item.identity for item in session.verbose}, set(session.failing(kind))
+        items = [item for item in items if item.guess(known) and item.identity in known or not known and item.identity.partition(b"::")[0] in files]
+    if items and sections and not _align(session, items, heads):
+        _pair(session, items, heads, sections[0])
     return items
 
 
 def _pair(session: _Session, items: List[_Item], heads: List[Tuple[int, bytes]], start: int) -> None:
     """Blocks by position, where headers do not name the tests: as many headers as items, or the one-line tracebacks of --tb=line."""
-    stop = next((at for at, title in heads if title.startswith(b"= ")), session.close.at if session.close else session.end)
+    stop = next((at for at, title in heads if title.startswith(b"= ")), session.stop)
     blocks = [at for at, title in heads if at < stop]
     if len(blocks) == len(items):
         for item, at, end in zip(items, blocks, blocks[1:] + [stop]):
             item.start, item.end = at, end
-    elif not blocks and stop - start < 8 * MIB:
-        stop = max([event.at for event in session.events if event.title.endswith(b"test summary info")], default=stop)
+    elif stop - start < 8 * MIB:
+        stop = max([event.at for event in session.titled(b"test summary info")], default=stop)
         rows, at = [], start
         for raw in session.view.source.read(start, stop).split(b"\n"):
             text = session.view.text(raw)
@@ -6636,7 +6792,7 @@ def _pytest_evidence(session: _Session) -> Evidence:
     for kind, word in _FAILING.items():
         items = _pytest_census(session, kind, totals.get(word, 0) if close else -1, heads)
         if any(not item.sure for item in items):
-            known = known or {item.identity for item in _verbose_ids(session)}
+            known = known or {item.identity for item in session.verbose}
         for item in items:
             if not item.sure and not item.guess(known):
                 ambiguous = True
@@ -6664,79 +6820,71 @@ def _pytest_evidence(session: _Session) -> Evidence:
     return evidence
 
 
-_NOTED = rb"^(?:FAIL Required test coverage|ERROR: Coverage failure|INTERNALERROR> (?=[\w.]+(?:Error|Exception|Exit)\b)|no tests )"
+# Lines worth a quote in the sections after the failures: what the title holds, the lines, their value, how many.
+_PYTEST_EXTRAS = (
+    (b"coverage", rb"^TOTAL\b.*%$", 1.0, 1),
+    (b"coverage", rb"^\S+ +\d+ +[1-9]\d* .*%", 0.4, 8),
+    (b"warnings summary", rb"^  .*Warning: ", 0.8, 8),
+    (b"slowest ", rb"^\d+\.\d+s ", 0.2, 3),
+)
 
 
 def _session_notes(session: _Session, evidence: Evidence, told: int) -> None:
-    """What must be said about the run as a whole, and the lines of its other sections worth their price, from offset `told` on."""
-    view, close = session.view, session.close
-    stop = close.at if close else session.end
-    start = max(told, session.start, view.back(stop - 64 * KIB))
-    after = view.back(min(view.source.size, session.end + 400))
-    title, kept = b"", 0
-    seen: Dict[bytes, Quote] = {}
-    at = start
-    for raw in view.source.read(start, max(stop, after)).split(b"\n"):
+    """What must be said about the run as a whole, and lines of its other sections, from offset `told` on."""
+    view, stop = session.view, session.stop
+    at = max(told, session.start, view.back(stop - 64 * KIB))
+    last = max([event.at for event in session.events if event.kind == "section"], default=session.body)
+    title, left, seen = b"", [row[3] for row in _PYTEST_EXTRAS], set()
+    for raw in view.source.read(at, max(stop, view.back(session.end + 400))).split(b"\n"):
         text = view.text(raw)
         ruler = rx(rb"^([=!-])\1* (\S.*) \1+$").match(text)
-        interrupted = title == b"!" and rx(rb"^\S.*:\d+: ").match(text)
-        title = title if title != b"!" else b""
-        if rx(rb'^INTERNALERROR> +File "').match(text) and not rx(_PYTEST_FOREIGN).search(text.split(b'"')[1]):
-            evidence.quotes = [_session_quote(view, at, text, 5.0)]
-        elif rx(_NOTED).match(text) or interrupted or (ruler and ruler.group(1) == b"!" and at > session.body):
+        stopped = at >= last and (ruler.group(1) == b"!" if ruler else title == b"!" and rx(rb"^\S.*:\d+: ").match(text))
+        failed = rx(rb"^INTERNALERROR> [\w.]+(?:Error|Exception|Exit)\b").match(text) or b"coverage" in title and text.startswith(b"FAIL Required ")
+        if stopped or failed:
             evidence.notes.append(_session_quote(view, at, text, 8.0))
-            if b"Coverage" in text or b"coverage" in text or b"INTERNALERROR" in text:
-                evidence.outcome = "failed"
-            elif evidence.outcome == "passed":
-                evidence.outcome = ""
-            title = b"!" if ruler else title
-        elif ruler:
-            title, kept = ruler.group(2), 0
-        elif title.startswith(b"warnings summary") and rx(rb"^  .*Warning: ").match(text):
-            if text in seen:
-                continue
-            seen[text] = _session_quote(view, at, text, 0.8)
-        elif b"coverage" in title and rx(rb"^(?:TOTAL\b.*|\S+ +\d+ +\d+ .*?\d)%").match(text) and b"100%" not in text:
-            evidence.quotes.append(_session_quote(view, at, text, 1.0 if text.startswith(b"TOTAL") else 0.4))
-        elif title.startswith(b"slowest ") and rx(rb"^\d+\.\d+s ").match(text) and kept < 3:
-            evidence.quotes.append(_session_quote(view, at, text, 0.2))
-            kept += 1
+            evidence.outcome = "failed" if failed or evidence.outcome == "failed" else ""
+        elif rx(rb'^INTERNALERROR> +File "').match(text) and not rx(_PYTEST_FOREIGN).search(text.split(b'"')[1]):
+            evidence.quotes = [_session_quote(view, at, text, 5.0)]
+        if ruler or title == b"!":
+            title = b"!" if stopped and ruler else ruler.group(2) if ruler else b""
+        for i, (word, pattern, value, _) in enumerate(_PYTEST_EXTRAS):
+            if word in title and left[i] and text not in seen and rx(pattern).match(text):
+                evidence.quotes.append(_session_quote(view, at, text, value))
+                seen.add(text)
+                left[i] -= 1
         at += len(raw) + 1
-    evidence.quotes += list(seen.values())[:8]
-    if close and not close.ran and b"collected" not in (close.totals or {}) and not evidence.facts and evidence.summary:
+    if evidence.summary and not evidence.facts and not evidence.outcome and b"collected" not in evidence.summary.text:
         evidence.notes.append(evidence.summary)
 
 
-# Ways a run of pytest ends without its closing line, and what follows the name of the running test then.
-_FATAL = (b"Fatal Python error: ", b"+ Timeout +")
+_FATAL = (b"Fatal Python error: ", b"+ Timeout +")  # what a run of pytest that ends without closing line may print
+_OUTCOME = rb" (?:PASSED|FAILED|ERROR|SKIPPED|XFAIL|XPASS|RERUN)\b"
 
 
 def _session_crash(sources: List[Source], session: _Session, evidence: Evidence) -> None:
-    """Why a session has no closing line: a fatal error or a thread timeout, in any stream; else the test it was at."""
-    lines = session.view.lines(session.view.back(max(session.start, session.end - 64 * KIB)), session.end)
-    running = b""
-    for line in lines:
-        m = rx(rb"^(\S.*?\.\w+::.*?)(?: (?:Fatal Python error: .*|\++ Timeout \++))?$").match(line)
-        if m and not rx(rb" (?:PASSED|FAILED|ERROR|SKIPPED|XFAIL|XPASS|RERUN)\b").search(line):
-            running = m.group(1)
+    """Why a session ended in its progress lines: a fatal error or a thread timeout, in any stream; else where it was."""
+    view = session.view
+    start = view.back(max(session.start, session.end - 64 * KIB))
+    lines = [line for line in view.lines(start, session.end) if line]
+    tests = map(rx(rb"^(\S.*?\.\w+::.*?)(?: Fatal Python error: .*| \++ Timeout \++)?$").match, [line for line in lines if not rx(_OUTCOME).search(line)])
+    running = ([m.group(1) for m in tests if m] or [b""])[-1]
     for source in sources:
-        hits = source.find_all(_FATAL, 100)
-        if hits[0] or hits[1]:
-            at = max(hits[0][-1:] or [-1], hits[1][:1] or [-1])[0]
-            view = _View(source)
-            start = view.back(at)
-            message = b"Timeout" if source.read(at, at + 9) == b"+ Timeout" else view.text(source.read(at, at + 200).partition(b"\n")[0])
-            rows = view.lines(start, min(source.size, start + _PART))
+        fatal, timeout = source.find_all(_FATAL, 100)
+        if fatal or timeout:
+            at, other = fatal[-1] if fatal else timeout[0], _View(source)
+            rows = other.lines(other.back(at), min(source.size, at + _PART))
             current = next((i for i, row in enumerate(rows) if row.startswith(b"Current thread")), 0)
-            frames = [m.group(2) + b":" + m.group(3) for m in map(rx(_NATIVE_FRAME).match, rows[current:]) if m and not rx(_PYTEST_FOREIGN).search(m.group(2))]
-            location = frames[-1 if message == b"Timeout" else 0] if frames else b""
+            frames = [m.group(2, 3) for m in map(rx(_NATIVE_FRAME).match, rows[current:]) if m and not rx(_PYTEST_FOREIGN).search(m.group(2))]
+            location = b":".join(frames[0 if fatal else -1]) if frames else b""
+            message = b"Fatal" + rows[0].partition(b"Fatal")[2] if fatal else b"Timeout"
             number = source.line_at(at)
             evidence.notes.append(Quote(source.name, number, rows[0], 9.0))
             if running:
                 evidence.facts.append(Fact("error", running, location, message, source.name, number, number + len(rows) - 1, number))
             return
-    if running and lines:
-        evidence.notes.append(_session_quote(session.view, session.view.back(session.end - 1), lines[-1], 9.0))
+    if lines and not evidence.notes:
+        last = view.source.read(start, session.end).rstrip()
+        evidence.notes.append(_session_quote(view, start + len(last), lines[-1], 9.0))
 
 
 _USAGE = (b"ERROR: ", b"ImportError while loading conftest '", b"INTERNALERROR> ", b"pytest: error: ", b"__main__.py: error: ", b"python -m pytest: error: ")
@@ -6747,17 +6895,16 @@ def _pytest_usage(sources: List[Source], evidence: Evidence, alone: bool) -> boo
     for source in sources:
         view = _View(source, colour=True)
         rows = list(view.starts(_USAGE, 0, min(source.size, 64 * KIB)))
-        usage = any(b": error: " in text or b"loading conftest" in text or b"INTERNALERROR" in text for _, text in rows)
-        for at, text in rows[:3] if usage or not alone else ():
+        if not rows or alone and not any(b": error: " in text or text.startswith(_USAGE[1:3]) for _, text in rows):
+            continue
+        evidence.outcome = "failed"
+        for at, text in rows[:3]:
             evidence.notes.append(_session_quote(view, at, text, 9.0))
-            if text.startswith(b"ImportError while loading conftest '"):
-                first = source.line_at(at)
-                block = _Block(view.lines(at, min(source.size, at + _PART)))
+            if text.startswith(_USAGE[1]):
+                first, block = source.line_at(at), _Block(view.lines(at, min(source.size, at + _PART)))
                 evidence.facts.append(Fact("error", text.split(b"'")[1], block.location, block.message, source.name, first, first + len(block.lines) - 1,
                                            first + block.said, 1.0, block.context(source.name, first)))  # fmt: skip
-        if evidence.notes:
-            evidence.outcome = "failed"
-            return True
+        return True
     return False
 
 
@@ -6901,60 +7048,82 @@ def _unittest_evidence(source: Source, run: _Run, status: Optional[int]) -> Evid
         evidence.claimed = run.failing - (len(run.blocks) - len(facts))
         evidence.summary = _session_quote(view, run.end - 1, view.text(source.line(source.line_at(run.end - 1))), 10.0)
         evidence.outcome = {b"OK": "passed", b"FAILED": "failed"}.get(run.verdict, "")
-    disagree = status is not None and evidence.outcome and (status == 0) == (evidence.outcome == "failed")
-    evidence.unsure = "; ".join(filter(None, [run.doubt, "exit status %d" % status if disagree else ""]))
+    disagree = evidence.outcome and status is not None and (status == 0) == (evidence.outcome == "failed")
+    evidence.unsure = "; ".join(filter(None, [run.doubt, "exit status %s" % status if disagree else ""]))
     evidence.span = [(source.name, source.line_at(run.start), source.line_at(max(run.start, run.end - 1)))]
     return evidence
 
 
-# ── diagnostics: compilers, builds, linters, type checkers, formatters. One engine; what is particular to a tool is a row of a table. ──
+# ── diagnostics: compilers, builds, linters, type checkers, formatters. One engine; what is a tool's own is a row of a table. ──
 
-_READ = 8 * MIB  # what is read line by line
+_READ_BYTES = 8 * MIB  # what is read line by line
 _CELLS = 64 * KIB  # of a larger output, cells that hold one of the anchors are read, the rarest anchors first
-_ANCHORS = (b"error: ", b": error", b" error ", b"ERROR", b"arning", b"*** ", b"FAILED: ", b".py:", b".go:", b"undefined ref", b"--> ")
+_ANCHORS = (
+    b"error: ", b": error", b" error ", b"ERROR", b"arning", b"*** ", b"FAILED: ", b".py:", b".go:", b"undefined ref", b"--> ",
+)  # fmt: skip
 _EXPLAINED = 60  # facts of one tool that get context
 _SECTION = 60  # lines of a section
+_NEAR_BY = b"(?#near)"  # starts a sign that must occur among the lines it speaks for, or next to them
+_LAST = 40  # lines at the end of a stream where a tool may say that all is well
+DIAGNOSTICS_MARKERS = (b"\n",)  # the scan for what such reports hold is the engine's own
 
 # level of a diagnostic: (kind of fact, value)
 _LEVELS: Dict[str, Tuple[str, float]] = {
     "fatal": ("error", 10.0), "error": ("error", 9.0), "warning": ("warning", 5.0), "style": ("style", 3.0),
     "unformatted": ("unformatted", 5.0), "step": ("step", 8.0), "package": ("package", 9.0),
 }  # fmt: skip
-_WORDS: Dict[bytes, str] = {
+_SEVERITIES: Dict[bytes, str] = {
     b"fatal": "fatal", b"fatal error": "fatal", b"critical": "fatal", b"blocker": "fatal", b"internal compiler error": "fatal",
     b"error": "error", b"err": "error", b"failure": "error", b"warning": "warning", b"warn": "warning", b"deprecation warning": "warning",
-    b"info": "style", b"information": "style", b"style": "style", b"hint": "style", b"notice": "style", b"convention": "style", b"refactor": "style",
+    b"info": "style", b"information": "style", b"style": "style", b"hint": "style", b"notice": "style", b"convention": "style",
+    b"refactor": "style",
     b"note": "ignore", b"remark": "ignore", b"help": "ignore",
 }  # fmt: skip
 
 
-class Row:
-    """A format of diagnostics, as data; every expression is one of bytes.
+class Dialect:
+    """A format of diagnostics, as data; expressions are of bytes.
 
-    `match` are literals of which one occurs wherever the format does. `identities` are expressions for what stands from the start of a line on, with
-    groups: path, line, col, severity, code, message; or identity and location where a fact is named otherwise, and step where it names a part of a build
-    that failed. `locations` find lines that give the file (and maybe the line) for those below. `severity` says which level a word, a code or the
-    letters of a code has, and b"" which it is without any: fatal, error, warning, style, unformatted, package, ignore; a value may follow. `summary` finds the tool's
-    own counts: the groups are their names, and those in `claims` count facts (one with "-" is taken off). `success` finds what it says when all is well.
-    `sign` must occur somewhere when `identities` alone do not tell this tool from others. `more` fits further lines of a diagnostic, `notes`
-    lines about the run as a whole. `bounded` expressions see one line at a time.
+    `match`: literals of which one occurs wherever the format does. `identities`: expressions for what stands from the start of a line
+    on, with the groups path, line, col, severity, code, message; or identity and location where a fact is named otherwise, and step
+    where it names a part of a build that failed. `locations` find lines that give the file, and maybe the line, for those below.
+    `severity` says which level a word, a code or the letters of a code has, and b"" which it is without any (a key of `_LEVELS`, or
+    ignore; a value may follow). `summary` finds the tool's own counts: groups are their names, and those in `claims` count facts (one
+    with "-" is taken off). `success` finds what it says when all is well. `sign` must occur when `identities` alone do not tell this
+    tool from others. `more` fits further lines of a diagnostic, `notes` lines about the run as a whole. What the tool `repeats`, as
+    for each place that includes a file, is one fact. `bounded` expressions see one line at a time.
     """
 
-    __slots__ = ("name", "match", "identities", "locations", "severity", "summary", "success", "sign", "more", "notes", "claims", "bounded")
+    __slots__ = (
+        "name", "match", "identities", "locations", "severity", "summary", "success", "sign", "more", "notes", "claims", "repeats", "bounded",
+    )  # fmt: skip
 
-    def __init__(self, name: str, match: Sequence[bytes], identities: Sequence[bytes], locations: Sequence[bytes] = (), severity: Optional[Dict[bytes, str]] = None,
-                 summary: Sequence[bytes] = (), success: bytes = b"", sign: bytes = b"", more: bytes = rb"[ \t]", notes: bytes = b"",
-                 claims: Sequence[str] = ("errors", "warnings"), bounded: bool = False) -> None:  # fmt: skip
+    def __init__(
+        self,
+        name: str,
+        match: Sequence[bytes],
+        identities: Sequence[bytes],
+        locations: Sequence[bytes] = (),
+        severity: Optional[Dict[bytes, str]] = None,
+        summary: Sequence[bytes] = (),
+        success: bytes = b"",
+        sign: bytes = b"",
+        more: bytes = rb"[ \t]",
+        notes: bytes = b"",
+        claims: Sequence[str] = ("errors", "warnings"),
+        repeats: bool = False,
+        bounded: bool = False,
+    ) -> None:
         self.name, self.match, self.identities, self.locations = name, match, identities, locations
         self.severity, self.summary, self.success, self.sign = severity or {}, summary, success, sign
-        self.more, self.notes, self.claims, self.bounded = more, notes, claims, bounded
+        self.more, self.notes, self.claims, self.repeats, self.bounded = more, notes, claims, repeats, bounded
 
     def level(self, severity: bytes, code: bytes) -> Optional[Tuple[str, float]]:
         """Kind and value of a fact by its severity, or else by its code; None when it is not one."""
         letters = rx(rb"[A-Za-z]*").match(code)
         spec = ""
         for word in (severity, code, code[:2], letters.group() if letters else b""):
-            spec = spec or (word and (self.severity.get(word) or _WORDS.get(word.lower()))) or ""
+            spec = spec or (word and (self.severity.get(word) or _SEVERITIES.get(word.lower()))) or ""
         name, _, value = (spec or self.severity.get(b"", "error")).partition(" ")
         if name not in _LEVELS:
             return None
@@ -6962,7 +7131,7 @@ class Row:
         return kind, float(value or usual)
 
 
-class _Page:
+class _Reading:
     """Lines read closely, in normal form, each behind an LF; the first of them is line `first` of `source`."""
 
     __slots__ = ("source", "first", "text", "_at", "_line", "_known")
@@ -6981,13 +7150,22 @@ class _Page:
         self._at = at
         return self._line
 
-    def find(self, pattern: bytes, bounded: bool = False) -> Iterator[Match[bytes]]:
-        """Where an expression fits from the start of a line on; the match begins at the LF before it."""
+    def tail(self) -> int:
+        """Where the last lines of the stream begin; the end of the page when they are not in it."""
+        end = self.first + self.text.rstrip().count(b"\n") - 1
+        if end < self.source.lines - _LAST:
+            return len(self.text)
+        at = len(self.text.rstrip())
+        for _ in range(_LAST):
+            at = self.text.rfind(b"\n", 0, max(at, 0))
+        return max(at, 0)
+
+    def find(self, pattern: bytes, bounded: bool = False, at: int = 0) -> Iterator[Match[bytes]]:
+        """Where an expression fits from the start of a line on, from an LF on; the match begins at the LF before it."""
         compiled = rx(b"(?m)\n(?:" + pattern + b")")
         if not bounded:
-            yield from compiled.finditer(self.text)
+            yield from compiled.finditer(self.text, at)
             return
-        at = 0
         while at >= 0:
             end = self.text.find(b"\n", at + 1)
             m = compiled.match(self.text, at, min(at + KIB, len(self.text) if end < 0 else end))
@@ -7000,7 +7178,7 @@ class _Page:
         number = self.line(at)
         return Quote(self.source.name, number, self.source.line(number), value)
 
-    def holds(self, row: Row) -> bool:
+    def holds(self, row: Dialect) -> bool:
         """Whether a literal of the row occurs."""
         for literal in row.match:
             if literal not in self._known:
@@ -7008,36 +7186,37 @@ class _Page:
         return any(self._known[literal] for literal in row.match)
 
 
-def _pages(sources: Sequence[Source]) -> Tuple[List[_Page], bool]:
+def _readings(sources: Sequence[Source]) -> Tuple[List[_Reading], bool]:
     """What is read of an output, and whether places that may hold diagnostics were left out."""
     readable = [source for source in sources if source.size and not is_binary(source)]
-    if sum(source.size for source in readable) <= _READ:
-        return [_Page(source, 1, source.read(0, source.size)) for source in readable], False
+    if sum(source.size for source in readable) <= _READ_BYTES:
+        return [_Reading(source, 1, source.read(0, source.size)) for source in readable], False
     worth: Dict[Tuple[int, int], float] = {}
     for number, source in enumerate(readable):
         last = (source.size - 1) // _CELLS
-        for anchor in _ANCHORS:
-            cells = _anchored(source, anchor)
+        for cells in _anchored_cells(source):
             for cell in cells:
                 worth[number, cell] = worth.get((number, cell), 0.0) + 1.0 / len(cells)
         for cell in (0, last - 1, last):
             worth[number, max(cell, 0)] = 2.0
-    chosen = sorted(worth, key=lambda key: (-worth[key], key))[: _READ // _CELLS]
-    return [_Page(source, *_lines_of(source, span)) for source, span in _joined(readable, sorted(chosen))], len(chosen) < len(worth)
+    chosen = sorted(worth, key=lambda key: (-worth[key], key))[: _READ_BYTES // _CELLS]
+    spans = _joined_cells(readable, sorted(chosen))
+    return [_Reading(source, *_lines_of_span(source, span)) for source, span in spans], len(chosen) < len(worth)
 
 
-def _anchored(source: Source, anchor: bytes) -> List[int]:
-    """The cells of a source that hold a literal."""
-    cells: List[int] = []
+def _anchored_cells(source: Source) -> List[List[int]]:
+    """For each anchor, the cells of a source that hold it."""
+    found: List[List[int]] = [[] for _ in _ANCHORS]
     for at, data in source.chunks():
-        pos = data.find(anchor)
-        while pos >= 0:
-            cells.append((at + pos) // _CELLS)
-            pos = data.find(anchor, (cells[-1] + 1) * _CELLS - at)
-    return cells
+        for anchor, cells in zip(_ANCHORS, found):
+            pos = data.find(anchor)
+            while pos >= 0:
+                cells.append((at + pos) // _CELLS)
+                pos = data.find(anchor, (cells[-1] + 1) * _CELLS - at)
+    return found
 
 
-def _joined(sources: Sequence[Source], cells: Sequence[Tuple[int, int]]) -> List[Tuple[Source, Tuple[int, int]]]:
+def _joined_cells(sources: Sequence[Source], cells: Sequence[Tuple[int, int]]) -> List[Tuple[Source, Tuple[int, int]]]:
     """Byte spans of cells, neighbours in one."""
     spans: List[Tuple[Source, Tuple[int, int]]] = []
     for number, cell in cells:
@@ -7050,7 +7229,7 @@ def _joined(sources: Sequence[Source], cells: Sequence[Tuple[int, int]]) -> List
     return spans
 
 
-def _lines_of(source: Source, span: Tuple[int, int]) -> Tuple[int, bytes]:
+def _lines_of_span(source: Source, span: Tuple[int, int]) -> Tuple[int, bytes]:
     """The whole lines of a byte span: the number of the first, and their bytes."""
     start, end = span
     data = source.read(start, end)
@@ -7059,12 +7238,12 @@ def _lines_of(source: Source, span: Tuple[int, int]) -> Tuple[int, bytes]:
     return source.line_at(start + skip), data[skip:cut]
 
 
-class _Hit:
+class _Found:
     """A diagnostic as it stands in a page: what fits which row, and the file that a line above gave."""
 
     __slots__ = ("row", "page", "match", "path")
 
-    def __init__(self, row: Row, page: _Page, match: Match[bytes], path: bytes) -> None:
+    def __init__(self, row: Dialect, page: _Reading, match: Match[bytes], path: bytes) -> None:
         self.row, self.page, self.match, self.path = row, page, match, path
 
     def fact(self) -> Optional[Fact]:
@@ -7084,9 +7263,13 @@ class _Hit:
         return Fact(level[0], identity, place, message, self.page.source.name, first, last, quoted, level[1])
 
 
-def _matches(row: Row, page: _Page) -> List[Tuple[Match[bytes], bytes]]:
+def _fitting(row: Dialect, page: _Reading) -> List[Tuple[Match[bytes], bytes]]:
     """What fits a row in a page, in order, each line once, with the file that a line above gave."""
-    heads = sorted((m.start(), m.group("path") + (b":" + m.group("line") if "line" in m.groupdict() else b"")) for e in row.locations for m in page.find(e, row.bounded))
+    heads = sorted(
+        (m.start(), b":".join(m.group(name) for name in ("path", "line") if name in m.groupdict()))
+        for expression in row.locations
+        for m in page.find(expression, row.bounded)
+    )
     found: Dict[int, Tuple[Match[bytes], bytes]] = {}
     for expression in row.identities:
         at, path = 0, b""
@@ -7101,20 +7284,21 @@ def _matches(row: Row, page: _Page) -> List[Tuple[Match[bytes], bytes]]:
     return [found[start] for start in sorted(found)]
 
 
-class _Tool:
+class _Reporter:
     """What is known of one tool: its rows, the diagnostics that are its own, and where it gives its counts."""
 
     __slots__ = ("name", "row", "hits", "closing", "passed")
 
-    def __init__(self, row: Row) -> None:
+    def __init__(self, row: Dialect) -> None:
         self.name, self.row = row.name, row  # the first row of a name tells how the tool counts
-        self.hits: List[_Hit] = []
-        self.closing: List[Tuple[_Page, Match[bytes]]] = []
-        self.passed: List[Tuple[_Page, Match[bytes]]] = []
+        self.hits: List[_Found] = []
+        self.closing: List[Tuple[_Reading, Match[bytes]]] = []
+        self.passed: List[Tuple[_Reading, Match[bytes]]] = []
 
-    def before(self, page: _Page, at: int) -> int:
-        """Where the last of its diagnostics before an offset of a page starts, -1 when none does; -2 when it has none at all."""
-        return max([hit.match.start() for hit in self.hits if hit.page is page and hit.match.start() < at], default=-1 if self.hits else -2)
+    def before(self, page: _Reading, at: int) -> int:
+        """Where the last of its diagnostics before an offset of a page starts; -1 when none does, -2 when it has none at all."""
+        starts = [hit.match.start() for hit in self.hits if hit.page is page and hit.match.start() < at]
+        return max(starts, default=-1 if self.hits else -2)
 
     def totals(self) -> Dict[str, int]:
         """The tool's own counts."""
@@ -7125,47 +7309,47 @@ class _Tool:
                     totals[name] = totals.get(name, 0) + int(rx(rb"\D").sub(b"", count) or b"0")
         return totals
 
-    def evidence(self, status: Optional[int], pages: Sequence[_Page], sampled: bool) -> Optional[Evidence]:
+    def evidence(self, pages: Sequence[_Reading], sampled: bool) -> Optional[Evidence]:
         """The evidence: each fact once, however often it is printed."""
         pairs = [(hit, fact) for hit, fact in ((hit, hit.fact()) for hit in self.hits) if fact]
         raw, totals = [fact for _, fact in pairs], self.totals()
         if not raw and not self.passed and sum(totals.get(name, 1) for name in self.row.claims or ("",)):
             return None
         evidence = Evidence(self.name + "/v1")
-        _reach([hit for hit, _ in pairs], raw)
-        once: Dict[Tuple[bytes, bytes, bytes], Fact] = {}
-        for fact in raw:
-            once.setdefault((fact.identity, fact.location, fact.message), fact)
+        _reach_sections([hit for hit, _ in pairs], raw)
+        once: Dict[Any, Fact] = {}
+        for number, fact in enumerate(raw):
+            once.setdefault((fact.identity, fact.location, fact.message) if self.row.repeats else number, fact)
         evidence.facts = list(once.values())
         evidence.totals = {name.replace("_", " "): count for name, count in totals.items()}
-        self.compare(evidence, totals, raw)
+        claims = [name for name in self.row.claims if name.lstrip("-") in totals]
+        if claims:
+            total = sum(-totals[name[1:]] if name.startswith("-") else totals[name] for name in claims)
+            apart = ("step", "warning", "style") if "errors" in claims and "warnings" not in self.row.claims else ("step",)
+            known, often = (sum(1 for fact in facts if fact.kind not in apart) for facts in (evidence.facts, raw))
+            if total == often:  # it counts what it repeats
+                evidence.facts = raw
+            evidence.claimed = len(evidence.facts) + max(total - often, 0)
+            if total < known:
+                evidence.unsure = "the tool counts %d, the output names %d" % (total, known)
         if sampled and evidence.claimed != len(evidence.facts):
-            evidence.unsure = evidence.unsure or "only the most promising %s were read" % human(_READ)
+            evidence.unsure = evidence.unsure or "only the most promising %s were read" % human(_READ_BYTES)
         if any(fact.kind not in ("warning", "style") for fact in raw):
             evidence.outcome = "failed"
         elif not raw:
             evidence.outcome = "passed"
-        ends = self.closing + self.passed + [(page, m) for page in pages if raw and self.row.notes for m in page.find(self.row.notes, self.row.bounded)]
-        evidence.summary = next((page.quote(m.start(), 9.0) for page, m in reversed(self.closing + self.passed)), None)
-        evidence.notes = [page.quote(m.start(), 8.0) for page, m in ends[len(self.closing + self.passed) :][:4]]
-        _explain(evidence.facts, {page.source.name: page.source for page in pages})
-        evidence.span = _spans_of([(f.stream, f.first, f.last) for f in raw] + [(p.source.name, p.line(m.start()), p.line(m.end() - 1)) for p, m in ends])
+        ends = self.closing + self.passed
+        notes = [(page, m) for page in pages if raw and self.row.notes for m in page.find(self.row.notes, self.row.bounded)]
+        evidence.summary = ends[-1][0].quote(ends[-1][1].start(), 9.0) if ends else None
+        evidence.notes = [page.quote(m.start(), 8.0) for page, m in notes[:4]]
+        _explain_foremost(evidence.facts, {page.source.name: page.source for page in pages})
+        own = [(fact.stream, fact.first, fact.last) for fact in raw]
+        own += [(page.source.name, page.line(m.start()), page.line(m.end() - 1)) for page, m in ends + notes]
+        evidence.span = _spans_of(own)
         return evidence
 
-    def compare(self, evidence: Evidence, totals: Dict[str, int], raw: Sequence[Fact]) -> None:
-        """Hold the facts against the tool's own counts, which may count what is printed twice once or twice."""
-        claims = [name for name in self.row.claims if name.lstrip("-") in totals]
-        if not claims:
-            return
-        total = sum(-totals[name[1:]] if name.startswith("-") else totals[name] for name in claims)
-        apart = {"step"} | ({"warning", "style"} if "errors" in self.row.claims and "warnings" not in self.row.claims else set())
-        once, often = (sum(fact.kind not in apart for fact in facts) for facts in (evidence.facts, raw))
-        evidence.claimed = len(evidence.facts) + max(total - often, 0)
-        if total < once:
-            evidence.unsure = "the tool counts %d, the output names %d" % (total, once)
 
-
-def _reach(hits: Sequence[_Hit], facts: Sequence[Fact]) -> None:
+def _reach_sections(hits: Sequence[_Found], facts: Sequence[Fact]) -> None:
     """Let each fact's section reach over the lines that belong to it, up to the next diagnostic."""
     for i, (hit, fact) in enumerate(zip(hits, facts)):
         end, text = hit.match.end(), hit.page.text
@@ -7181,14 +7365,14 @@ def _reach(hits: Sequence[_Hit], facts: Sequence[Fact]) -> None:
             fact.last += kept
 
 
-def _explain(facts: Sequence[Fact], sources: Dict[str, Source]) -> None:
+def _explain_foremost(facts: Sequence[Fact], sources: Dict[str, Source]) -> None:
     """Quote what explains the foremost facts; source code and carets are worth less than words."""
     for fact in sorted(facts, key=lambda fact: -fact.value)[:_EXPLAINED]:
         last = min(fact.last, fact.first + 12)
         lines = sources[fact.stream].slice(fact.first, last).split(b"\n") if last > fact.first else []
         for number, line in enumerate(lines[: last - fact.first + 1], fact.first):
             text = normal(line)
-            if number > fact.first and number != fact.quoted and text.strip():
+            if number > fact.first and number != fact.quoted and text.strip() and not rx(rb" *--> ").match(text):
                 value = 1.2 if not rx(rb"\w\w").search(text) else 4.0 if rx(rb"\s*\d* \|").match(text) else 5.0
                 fact.context.append(Quote(fact.stream, number, line, max(value - 0.2 * (number - fact.first), 0.7)))
 
@@ -7208,55 +7392,180 @@ def _spans_of(own: List[Tuple[str, int, int]]) -> List[Tuple[str, int, int]]:
         own, gap = spans, gap * 4
 
 
-def parse_diagnostics(sources: List[Source], status: Optional[int], rows: Sequence[Row] = ()) -> List[Evidence]:
-    """What compilers, build tools, linters, type checkers, formatters and packaging tools report: the evidence of each tool that is known by its output.
+def parse_diagnostics(sources: List[Source], status: Optional[int], rows: Sequence[Dialect] = ()) -> List[Evidence]:
+    """What compilers, build tools, linters, type checkers, formatters and packaging tools report, for each that is known by its output.
 
-    Lines that several tools could have printed belong to the first row of the table whose sign occurs. Of more than 8 MiB, what stands round
-    words that such reports hold is read; what the tool's own total does not confirm is then `unsure`.
+    Lines that several tools could have printed belong to the first row of the table whose sign occurs. Of more than 8 MiB, what stands
+    round words that such reports hold is read; what the tool's own total does not confirm is then `unsure`.
     """
-    pages, sampled = _pages(sources)
-    tools: Dict[str, _Tool] = {}
+    pages, sampled = _readings(sources)
+    tools: Dict[str, _Reporter] = {}
     taken: List[Set[int]] = [set() for _ in pages]
     for row in rows or DIAGNOSTICS + PACKAGING + ANY_DIAGNOSTICS:
-        fits = [_matches(row, page) if page.holds(row) else [] for page in pages]
-        if any(fits) and row.sign and not any(rx(b"(?m)" + row.sign).search(page.text) for page in pages):
+        fits = [_fitting(row, page) if page.holds(row) else [] for page in pages]
+        if row.sign.startswith(_NEAR_BY):
+            fits = [_signed(row, page, fit) for page, fit in zip(pages, fits)]
+        elif any(fits) and row.sign and not any(rx(b"(?m)" + row.sign).search(page.text) for page in pages):
             continue
-        tool = tools.setdefault(row.name, _Tool(row))
+        tool = tools.setdefault(row.name, _Reporter(row))
         for page, own, fit in zip(pages, taken, fits):
             for m, path in fit:
                 if m.start() not in own:
                     own.add(m.start())
                     if m.group().count(b"\n") > 1:
                         own.update(m.start() + at for at in find_each(m.group(), b"\n"))
-                    tool.hits.append(_Hit(row, page, m, path))
-    _close(list(tools.values()), pages)
-    found = [tool.evidence(status, pages, sampled) for tool in tools.values()]
+                    tool.hits.append(_Found(row, page, m, path))
+    _give_totals(list(tools.values()), pages)
+    found = [tool.evidence(pages, sampled) for tool in tools.values()]
+    if not rows:
+        found += [evidence for page in pages for evidence in _of_json(page)]
     return [evidence for evidence in found if evidence]
 
 
-def _close(tools: Sequence[_Tool], pages: Sequence[_Page]) -> None:
-    """Give each closing line to the tool that said something last before it: many count in the same words."""
+def _signed(row: Dialect, page: _Reading, fit: List[Tuple[Match[bytes], bytes]]) -> List[Tuple[Match[bytes], bytes]]:
+    """Of what fits, the runs of lines in or near which the row's sign occurs."""
+    runs: List[List[Tuple[Match[bytes], bytes]]] = []
+    for one in fit:
+        if runs and page.text.count(b"\n", runs[-1][-1][0].end(), one[0].start()) <= 3:
+            runs[-1].append(one)
+        else:
+            runs.append([one])
+    sign = rx(b"(?m)" + row.sign)
+    return [one for run in runs if sign.search(page.text, max(0, run[0][0].start() - 200), run[-1][0].end() + 100) for one in run]
+
+
+def _give_totals(tools: Sequence[_Reporter], pages: Sequence[_Reading]) -> None:
+    """Give each closing line to the tool that said something last before it, since many count in the same words."""
     for page in pages:
-        ends: Dict[int, List[Tuple[_Tool, Match[bytes]]]] = {}
+        ends: Dict[int, List[Tuple[_Reporter, Match[bytes]]]] = {}
+        tail = page.tail()
         for tool in tools:
-            for expression in tool.row.summary if tool.hits or page.holds(tool.row) else ():
-                for m in page.find(expression, tool.row.bounded):
+            for expression in tool.row.summary:
+                for m in page.find(expression, tool.row.bounded, 0 if tool.hits else tail):
                     ends.setdefault(m.start(), []).append((tool, m))
-            if tool.row.success and not tool.hits and page.holds(tool.row):
-                tool.passed += [(page, m) for m in page.find(tool.row.success, tool.row.bounded) if page.line(m.start()) > page.source.lines - 40]
+            if tool.row.success and not tool.hits:
+                tool.passed += [(page, m) for m in page.find(tool.row.success, tool.row.bounded, tail)]
         for at in sorted(ends):
-            tool, m = max(ends[at], key=lambda end: end[0].before(page, at))
-            tool.closing.append((page, m))
+            nearest = max((tool for tool, _ in ends[at]), key=lambda tool: tool.before(page, at))
+            nearest.closing += [(page, m) for tool, m in ends[at] if tool is nearest]
+
+
+# ── the same reports as JSON ──
+
+_JSON_BYTES = 4 * MIB  # of JSON that is parsed
+
+# tool: (keys that mark one diagnostic, and where it keeps path, line, column, code, message, severity). A dot goes a level down;
+# the path may stand in an object around it.
+_JSON_TOOLS: List[Tuple[str, Sequence[str], Sequence[str]]] = [
+    ("ruff", ("noqa_row", "filename"), ("filename", "location.row", "location.column", "code", "message", "")),
+    ("eslint", ("ruleId", "severity"), ("filePath", "line", "column", "ruleId", "message", "severity")),
+    ("stylelint", ("rule", "text"), ("source", "line", "column", "rule", "text", "severity")),
+    ("pylint", ("symbol", "module"), ("path", "line", "column", "message-id|messageId", "message", "type")),
+    ("mypy", ("hint", "code", "file"), ("file", "line", "column", "code", "message", "severity")),
+    ("pyright", ("range", "severity", "file"),
+     ("file", "range.start.line+", "range.start.character+", "rule", "message", "severity")),
+    ("shellcheck", ("endLine", "level", "code"), ("file", "line", "column", "code", "message", "level")),
+    ("hadolint", ("level", "code", "file"), ("file", "line", "column", "code", "message", "level")),
+    ("golangci-lint", ("FromLinter", "Pos"), ("Pos.Filename", "Pos.Line", "Pos.Column", "FromLinter", "Text", "Severity")),
+    ("rubocop", ("cop_name", "location"), ("path", "location.line", "location.column", "cop_name", "message", "severity")),
+    ("rustc", ("spans", "level", "rendered"),
+     ("spans.0.file_name", "spans.0.line_start", "spans.0.column_start", "code.code", "message", "level")),
+    ("codequality", ("check_name", "fingerprint"),
+     ("location.path", "location.positions.begin.line|location.lines.begin", "location.positions.begin.column", "check_name", "description", "")),
+    ("gcc", ("kind", "locations"),
+     ("locations.0.caret.file", "locations.0.caret.line", "locations.0.caret.column", "option", "message", "kind")),
+    ("markdownlint", ("ruleNames", "lineNumber"),
+     ("fileName", "lineNumber", "errorRange.0", "ruleNames.0", "ruleDescription", "severity")),
+]  # fmt: skip
+_JSON_LITERALS = (b'"line"', b'"row"', b'"Line"', b'"lineNumber"', b'"line_start"')
+_JSON_REPORT = Dialect("", _JSON_LITERALS, (), severity={b"2": "error", b"1": "warning"})  # eslint's numbers
+
+
+def _of_json(page: _Reading) -> List[Evidence]:
+    """The diagnostics of a report that is one JSON document, or one to a line."""
+    if not rx(rb"\s*[\[{]").match(page.text) or len(page.text) > _JSON_BYTES or not page.holds(_JSON_REPORT):
+        return []
+    documents = _json_documents(page.text)
+    found: Dict[str, Evidence] = {}
+    at = 0
+    for number, document in documents:
+        for name, places, item, around in _json_diagnostics(document):
+            path, line, column, code, message, severity = [_json_text(item, place) for place in places]
+            path = path or _json_text(around, places[0])
+            level = _JSON_REPORT.level(severity, code)
+            if path and message and level:
+                place, first = b":".join(part for part in (path, line, column) if part), page.first + number
+                if len(documents) == 1:  # it is where its message stands, as JSON spells it
+                    at = page.text.find(_json_spelt(message), at) + 1 or at
+                    first = page.line(at)
+                identity = place + b" " + code if code else place
+                fact = Fact(level[0], identity, place, message.partition(b"\n")[0], page.source.name, first, 0, 0, level[1])
+                found.setdefault(name, Evidence(name + "/v1")).facts.append(fact)
+    for evidence in found.values():
+        evidence.span = [(page.source.name, page.first, page.source.lines)]
+        evidence.outcome = "failed" if any(fact.kind == "error" for fact in evidence.facts) else ""
+    return list(found.values())
+
+
+def _json_documents(text: bytes) -> List[Tuple[int, Any]]:
+    """(lines before it, value) of the one document that a text is, or of each of its lines; none when it is neither."""
+    import json
+
+    try:
+        return [(0, json.loads(text.decode("utf-8", "replace")))]
+    except (ValueError, RecursionError):
+        pass
+    try:
+        lines = enumerate(text.split(b"\n")[1:])
+        return [(number, json.loads(line.decode("utf-8", "replace"))) for number, line in lines if line.strip()]
+    except (ValueError, RecursionError):
+        return []
+
+
+def _json_spelt(text: bytes) -> bytes:
+    """A text as JSON writes it."""
+    import json
+
+    return json.dumps(text.decode("utf-8", "replace"), ensure_ascii=False).encode()
+
+
+def _json_diagnostics(value: Any, around: Any = None, depth: int = 0) -> Iterator[Tuple[str, Sequence[str], Dict[str, Any], Any]]:
+    """(tool, where things are, object, the object around that names a file) of every diagnostic inside `value`, in order."""
+    if isinstance(value, dict):
+        for name, keys, places in _JSON_TOOLS:
+            if all(key in value for key in keys) and (isinstance(value.get(places[4]), str)):
+                yield name, places, value, around
+                return
+        if any(isinstance(value.get(key), str) for key in ("filePath", "path", "file", "filename", "source")):
+            around = value
+    if depth < 12 and isinstance(value, (dict, list)):
+        for inner in value.values() if isinstance(value, dict) else value:
+            yield from _json_diagnostics(inner, around, depth + 1)
+
+
+def _json_text(value: Any, places: str) -> bytes:
+    """What stands at one of some places, as the digest spells it; a place with + counts from 0."""
+    for place in places.split("|"):
+        here = value
+        for key in place.rstrip("+").split("."):
+            if isinstance(here, list):
+                here = here[int(key)] if key.isdigit() and int(key) < len(here) else None
+            else:
+                here = here.get(key) if isinstance(here, dict) else None
+        if isinstance(here, (str, int)) and not isinstance(here, bool) and here != "":
+            return fsencode(str(here + 1 if place.endswith("+") and isinstance(here, int) else here))
+    return b""
 
 
 # ── what users write in ctx.toml: a row as plain data ──
 
 _EXPRESSIONS = ("identities", "locations", "summary")
-_LIMITS = {"match": (20, 200), "identities": (20, 500), "locations": (10, 500), "summary": (10, 500)}  # how many, and how long each
+# how many texts, of how many characters
+_PROFILE_LIMITS = {"match": (20, 200), "identities": (20, 500), "locations": (10, 500), "summary": (10, 500)}
 _WIDE = 6  # parts of an expression that may repeat without end
 
 
-def user_profile(name: str, table: Dict[str, Any]) -> Row:
+def user_profile(name: str, table: Dict[str, Any]) -> Dialect:
     """The row that a table `[profile.NAME]` of ctx.toml describes.
 
     `match`: literals, one of which must occur. `identities`: expressions, from the start of a line on, with the groups path, line, col, severity,
@@ -7271,28 +7580,40 @@ def user_profile(name: str, table: Dict[str, Any]) -> Row:
     for key in table:
         if key not in known:
             raise CtxError("%s.%s: no such key" % (where, key), "use one of " + ", ".join(known))
-    lists = {key: _texts("%s.%s" % (where, key), table.get(key, []), *_LIMITS[key]) for key in _LIMITS}
+    lists = {key: _profile_texts("%s.%s" % (where, key), table.get(key, []), *_PROFILE_LIMITS[key]) for key in _PROFILE_LIMITS}
     for key in ("match", "identities"):
         if not lists[key]:
             raise CtxError("%s.%s: missing" % (where, key), "give a list of one text or more")
     groups: Dict[str, Set[str]] = {key: set() for key in _EXPRESSIONS}
     for key in _EXPRESSIONS:
         for number, text in enumerate(lists[key]):
-            groups[key].update(_checked("%s.%s[%d]" % (where, key, number), text))
-    for key, needs in (("identities", {"path", "identity"} if not lists["locations"] else {"line", "path", "identity"}), ("locations", {"path"})):
+            groups[key].update(_profile_groups("%s.%s[%d]" % (where, key, number), text))
+    for key, needs in (("identities", {"identity", "path"} | ({"line"} if lists["locations"] else set())), ("locations", {"path"})):
         if lists[key] and not groups[key] & needs:
-            raise CtxError("%s.%s: no group named %s" % (where, key, " or ".join(sorted(needs))), "write (?P<%s>…) round what names it" % sorted(needs)[-1])
-    single = {key: _texts("%s.%s" % (where, key), [table[key]], 1, 500)[0] if key in table else b"" for key in ("success", "more")}
-    for key, text in single.items():
-        if text:
-            _checked("%s.%s" % (where, key), text)
-    counted = ("total",) if "total" in groups["summary"] else ("errors", "warnings", "style")
-    return Row(name, lists["match"], [text.lstrip(b"^") for text in lists["identities"]], [text.lstrip(b"^") for text in lists["locations"]],
-               _levels(where + ".severity", table.get("severity", {})), [text.lstrip(b"^") for text in lists["summary"]],
-               single["success"].lstrip(b"^"), b"", single["more"].lstrip(b"^") or rb"[ \t]", b"", counted, True)  # fmt: skip
+            missing = " or ".join(sorted(needs))
+            raise CtxError("%s.%s: no group named %s" % (where, key, missing), "write (?P<path>…) round what names the file")
+    single = {}
+    for key in ("success", "more"):
+        single[key] = _profile_texts("%s.%s" % (where, key), [table[key]], 1, 500)[0] if key in table else b""
+        if single[key]:
+            _profile_groups("%s.%s" % (where, key), single[key])
+    counted = [key for key in ("total", "errors", "warnings", "style") if key in groups["summary"]]
+    identities, locations, summary = [[text.lstrip(b"^") for text in lists[key]] for key in _EXPRESSIONS]
+    return Dialect(
+        name,
+        lists["match"],
+        identities,
+        locations,
+        _profile_levels(where + ".severity", table.get("severity", {})),
+        summary,
+        single["success"].lstrip(b"^"),
+        more=single["more"].lstrip(b"^") or rb"[ \t]",
+        claims=counted[:1] if "total" in counted else counted,
+        bounded=True,
+    )
 
 
-def _texts(where: str, value: Any, most: int, longest: int) -> List[bytes]:
+def _profile_texts(where: str, value: Any, most: int, longest: int) -> List[bytes]:
     """A list of texts as bytes; one text stands for a list of it."""
     value = [value] if isinstance(value, str) else value
     if not isinstance(value, list) or not all(isinstance(text, str) and text for text in value):
@@ -7302,7 +7623,7 @@ def _texts(where: str, value: Any, most: int, longest: int) -> List[bytes]:
     return [text.encode() for text in value]
 
 
-def _levels(where: str, value: Any) -> Dict[bytes, str]:
+def _profile_levels(where: str, value: Any) -> Dict[bytes, str]:
     """Levels by word."""
     names = [*_LEVELS, "ignore"]
     if not isinstance(value, dict) or not all(isinstance(level, str) and level in names for level in value.values()):
@@ -7310,7 +7631,7 @@ def _levels(where: str, value: Any) -> Dict[bytes, str]:
     return {word.encode(): level for word, level in value.items()}
 
 
-def _checked(where: str, text: bytes) -> List[str]:
+def _profile_groups(where: str, text: bytes) -> List[str]:
     """The names of an expression's groups. Raises CtxError if it does not compile, or could take time without bound."""
     import re
     import warnings
@@ -7325,195 +7646,841 @@ def _checked(where: str, text: bytes) -> List[str]:
             parsed, names = parser.parse(text), list(re.compile(b"(?m)\n(?:" + text.lstrip(b"^") + b")").groupindex)
     except (re.error, Warning, OverflowError, RecursionError, ValueError) as error:
         raise CtxError("%s: %s" % (where, error), "mend the expression; it is one of Python's re, over bytes") from None
-    if _endless(parsed, False) > _WIDE:
-        raise CtxError("%s: could take very long" % where, "no repeat without end inside another, no two beside each other, at most %d in all" % _WIDE)
+    if _endless_repeats(parsed, False) > _WIDE:
+        fix = "no repeat without end inside another, no two beside each other, at most %d in all" % _WIDE
+        raise CtxError("%s: could take very long" % where, fix)
     return names
 
 
-def _endless(items: Any, inside: bool) -> int:
-    """How many parts of a parsed expression repeat without end; more than any limit when one stands inside or beside another, or looks back."""
+def _endless_repeats(items: Any, inside: bool) -> int:
+    """How many parts of a parsed expression repeat without end; over any limit when one stands inside or beside another, or looks back."""
     count, before, far = 0, False, 1000
-    for op, value in items:
-        name, endless = str(op), False
+    for name, value in _flat(items):
+        endless = False
         if name.endswith("_REPEAT"):
             endless = value[1] > 50
-            count += _endless(value[2], inside or value[1] > 1) + (far if endless and (inside or before) else int(endless))
-        elif name == "SUBPATTERN":
-            count += _endless(value[3], inside)
+            count += _endless_repeats(value[2], inside or value[1] > 1) + (far if endless and (inside or before) else int(endless))
         elif name == "BRANCH":
-            count += sum(_endless(branch, inside) for branch in value[1])
+            parts = [_endless_repeats(branch, inside) for branch in value[1]]
+            endless = any(parts)
+            count += sum(parts) + (far if endless and before else 0)
         elif name in ("ASSERT", "ASSERT_NOT"):
-            count += _endless(value[1], inside)
+            count += _endless_repeats(value[1], inside)
         elif name in ("GROUPREF", "GROUPREF_EXISTS"):
             count += far
         before = endless or (before and name in ("AT", "ASSERT", "ASSERT_NOT"))
     return count
 
 
+def _flat(items: Any) -> Iterator[Tuple[str, Any]]:
+    """The items of a parsed expression, those of groups in their place."""
+    for op, value in items:
+        if str(op) == "SUBPATTERN":
+            yield from _flat(value[3])
+        else:
+            yield str(op), value
+
+
 # ── the table ──
 
-_PATH = rb"(?P<path>(?:[A-Za-z]:[\\/])?[^\s:][^:\n]{0,400}"
-_LC = rb":(?P<line>\d+):(?P<col>\d+)"
-_L = rb":(?P<line>\d+)(?::(?P<col>\d+))?"
-_MSG = rb"(?P<message>[^\n]*)"
-_C = rb"(?:\.(?:c|cc|cpp|cxx|c\+\+|C|h|hh|hpp|hxx|h\+\+|ipp|tpp|tcc|inc|inl|def|m|mm|s|S|asm|f|for|f\d\d|F|F\d\d|cu|cuh|cl|y|l|yy|ll|i|ii|ixx|cppm|d|adb|ads|cob|v|sv|vhd)|/include/[^:\n]*))"
-_JS = rb"\.(?:[cm]?[jt]sx?|vue|svelte|astro|json5?|css|s[ac]ss|less|html?|mdx?))"
+_AT_PATH = rb"(?P<path>(?:[A-Za-z]:[\\/])?[^\s:][^:\n]{0,400}"
+_AT_COLUMN = rb":(?P<line>\d+):(?P<col>\d+)"
+_AT_LINE = rb":(?P<line>\d+)(?::(?P<col>\d+))?"
+_REST = rb"(?P<message>[^\n]*)"
+_C_FILE = (
+    rb"(?:\.(?:c|cc|cpp|cxx|c\+\+|C|h|hh|hpp|hxx|h\+\+|ipp|tpp|tcc|inc|inl|def|m|mm|s|S|asm|f|for|f\d\d|F|F\d\d|cu|cuh|cl|y|l|yy|ll|i|ii"
+    rb"|ixx|cppm|d|adb|ads|cob|v|sv|vhd)|/include/[^:\n]*))"
+)
 _PYLINT = {b"C": "style", b"R": "style", b"I": "style", b"W": "warning", b"E": "error", b"F": "fatal"}
-_FLAKE = {b"F": "error 7", b"E9": "error 10", b"F8": "error 8", b"": "error 5", b"E": "error 4", b"W": "error 4", b"D": "error 3", b"ANN": "error 3", b"C": "error 4"}
+_FLAKE = {
+    b"": "error 5", b"F": "error 7", b"F8": "error 8", b"E9": "error 10", b"E": "error 4", b"W": "error 4", b"C": "error 4", b"D": "error 3", b"ANN": "error 3",
+}  # fmt: skip
 _RUFF_CODE = rb"(?P<code>[A-Z]{1,6}\d{2,5}|invalid-syntax|io-error)"
-_RUFF_SUMMARY = (rb"Found (?P<errors>\d+) errors?(?: \(\d+ fixed, \d+ remaining\))?\.$", rb"\[\*\] (?P<fixable>\d+) (?:potentially )?fixable with")
+_RUFF_SUMMARY = (
+    rb"Found (?P<errors>\d+) errors?(?: \(\d+ fixed, \d+ remaining\))?\.$",
+    rb"\[\*\] (?P<fixable>\d+) (?:potentially )?fixable with",
+)
 
-DIAGNOSTICS: List[Row] = [
+
+DIAGNOSTICS: List[Dialect] = [
     # formats that tell the tool by themselves
-    Row("rustc", (b" --> ", b"could not compile", b" generated ", b"aborting due"),
-        (rb"(?:(?P<code>(?:error|warning)\[[\w:-]+\])|(?P<severity>error|warning)): (?P<message>[^\n]+)(?:\n(?! *-->)[^\n]+){0,3}?\n *--> " + _PATH + rb")" + _LC + rb"$",
-         _PATH + rb"\.rs)" + _LC + rb": (?P<severity>error|warning)(?P<code>\[[\w:]+\])?: " + _MSG),
-        severity={b"error": "error", b"warning": "warning"},
-        summary=(rb"error: could not compile [^\n]* due to (?P<errors>\d+)? ?previous errors?", rb"error: aborting due to (?P<errors>\d+)? ?previous errors?(?:; (?P<warnings>\d+) warnings? emitted)?",
-                 rb"warning: [^\n]* generated (?P<warnings>\d+) warnings?(?: \((?P<duplicates>\d+) duplicates?)?", rb"warning: (?P<warnings>\d+) warnings? emitted"),
-        claims=("errors", "warnings", "-duplicates"), more=rb"[ \t]|\d+ +[|\\/]|\.\.\.$|$", sign=rb"^ *--> [^\n]*\.rs:|\.rs:\d+:\d+: |could not compile|aborting due"),
-    Row("ruff", (b"--> ", b" error", b"All checks passed!"),
-        (_RUFF_CODE + rb":? (?:\[\*\] )?(?P<message>[^\n]+)\n *--> " + _PATH + rb")" + _LC + rb"$",
-         rb"error\[(?P<code>[\w-]+)\]: (?P<message>[^\n]+)\n *--> " + _PATH + rb"\.(?:pyi?|ipynb|toml))" + _LC + rb"$"),
-        severity=_FLAKE, summary=_RUFF_SUMMARY, success=rb"All checks passed!$", claims=("errors",), more=rb"[ \t]|\d+ +[|/]|help: |-{20}"),
-    Row("ruff", (b".py", b".ipynb"),
-        (rb" +(?P<line>\d+):(?P<col>\d+) +" + _RUFF_CODE + rb":? (?:\[\*\] )?" + _MSG,), locations=(rb"(?P<path>\S[^\n]*\.(?:pyi?|ipynb|toml)):$",),
-        severity=_FLAKE, summary=_RUFF_SUMMARY, claims=("errors",)),
-    Row("ruff", (b".py:", b".pyi:", b".ipynb:"),
-        (_PATH + rb"\.(?:pyi?|ipynb|toml))(?::cell \d+)?" + _LC + rb": " + _RUFF_CODE + rb":? (?:\[\*\] )?" + _MSG,),
-        severity=_FLAKE, summary=_RUFF_SUMMARY, claims=("errors",),
-        sign=rb"^Found \d+ errors?\.$|: [A-Z]+\d+ \[\*\] |: (?:[EWF]\d+|C901) [A-Z`\[]|: invalid-syntax: "),
-    Row("flake8", (b".py:", b".pyi:"),
-        (_PATH + rb"\.pyi?)" + _LC + rb": (?P<code>[A-Z]{1,4}\d{2,4}):? " + _MSG,),
-        severity=_FLAKE, sign=rb": [EW]\d+ [a-z]|: F\d+ [a-z']|: C901 '", more=rb" {4}|\t"),
-    Row("pylint", (b".py:",),
-        (_PATH + rb"\.pyi?)" + _LC + rb": (?P<code>[CRWEFI]\d{4}): (?P<message>[^\n]* \([a-z][\w-]+\))$",
-         _PATH + rb"\.pyi?):(?P<line>\d+): \[(?P<code>[CRWEFI]\d{4})\([\w-]+\), ?[^\]\n]*\] " + _MSG),
-        severity=_PYLINT, success=rb"Your code has been rated at 10\.00/10", notes=rb"Your code has been rated at"),
-    Row("mypy", (b": error: ", b": note: ", b"no issues found in", b" error"),
-        (_PATH + rb"\.(?:pyi?|ipynb|pyx))" + _L + rb"(?::\d+:\d+)?: (?P<severity>error|warning): (?P<message>[^\n]*?)(?:(?:\n(?! {4}|[^\s:]+:(?:\d+:)+ |[^\s:]+: note: |Found \d)[^\n]+?){0,5}?(?: +| ?\n ?)(?P<code>\[[a-z][a-z-]*\]))?$",
-         _PATH + rb"\.pyi?): (?P<severity>error): " + _MSG),
+    Dialect("rustc", (b"--> ", b".rs:"),
+        (rb"(?:(?P<code>(?:error|warning)\[[\w:-]+\])|(?P<severity>error|warning)): (?P<message>[^\n]+)(?:\n(?! *-->|"
+        rb"error|warning)[^\n]+){0,3}?\n *--> " + _AT_PATH + rb")" + _AT_COLUMN + rb"$", _AT_PATH + rb"\.rs)" + _AT_COLUMN
+        + rb": (?P<severity>error|warning)(?P<code>\[[\w:]+\])?: " + _REST), severity={b"error": "error", b"warning": "warning"},
+        summary=(rb"error: could not compile [^\n]* due to (?P<errors>\d+)? ?previous errors?",
+        rb"error: aborting due to (?P<errors>\d+)? ?previous errors?(?:; (?P<warnings>\d+) warnings? emitted)?",
+        rb"warning: [^\n]* generated (?P<warnings>\d+) warnings?(?: \((?P<duplicates>\d+) duplicates?)?",
+        rb"warning: (?P<warnings>\d+) warnings? emitted"), claims=("errors", "warnings", "-duplicates"), repeats=True,
+        more=rb"[ \t]|\d+ +[|\\/]|\.\.\.$|$", sign=rb"^ *--> [^\n]*\.rs:|\.rs:\d+:\d+: |could not compile|aborting due"),
+    Dialect("ruff", (b"--> ",), (_RUFF_CODE + rb":? (?:\[\*\] )?(?P<message>[^\n]+)\n *--> " + _AT_PATH + rb")" + _AT_COLUMN
+        + rb"$", rb"error\[(?P<code>[\w-]+)\]: (?P<message>[^\n]+)\n *--> " + _AT_PATH + rb"\.(?:pyi?|ipynb|toml))" + _AT_COLUMN
+        + rb"$"), severity=_FLAKE, summary=_RUFF_SUMMARY, success=rb"All checks passed!$", claims=("errors",),
+        more=rb"[ \t]|\d+ +[|/]|help: |-{20}"),
+    Dialect("ruff", (b".py", b".ipynb"), (rb" +(?P<line>\d+):(?P<col>\d+) +" + _RUFF_CODE + rb":? (?:\[\*\] )?" + _REST,),
+        locations=(rb"(?P<path>\S[^\n]*\.(?:pyi?|ipynb|toml)):$",), severity=_FLAKE, summary=_RUFF_SUMMARY, claims=("errors",)),
+    Dialect("ruff", (b".py:", b".pyi:", b".ipynb:"), (_AT_PATH + rb"\.(?:pyi?|ipynb|toml))(?::cell \d+)?" + _AT_COLUMN + rb": "
+        + _RUFF_CODE + rb":? (?:\[\*\] )?" + _REST, _AT_PATH + rb"\.(?:pyi?|ipynb|toml)):(?P<line>\d+): \[" + _RUFF_CODE + rb"\] "
+        + _REST), severity=_FLAKE, summary=_RUFF_SUMMARY, claims=("errors",), sign=_NEAR_BY
+        + rb"^Found \d+ errors?\.$|: [A-Z]+\d+ \[\*\] |: \[?(?:(?!E9)[EWF]\d+|C901)\]? [A-Z`\[]|: \[?invalid-syntax"),
+    Dialect("ruff", (b"title=ruff", b"title=Ruff", b"code="), (rb"::(?:error|warning) title=[Rr]uff \((?P<code>[^)\n]+)\)[^\n]*?::"
+        + _AT_PATH + rb")" + _AT_COLUMN + rb":(?: (?P=code))?:? (?P<message>(?:(?!%0A)[^\n])*)",
+        rb"##vso\[task\.logissue type=(?:error|warning);sourcepath=(?P<path>[^;\n]+);linenumber="
+        rb"(?P<line>\d+);columnnumber=(?P<col>\d+);code=(?P<code>[^;\n]*);\]" + _REST), severity=_FLAKE),
+    Dialect("ruff-format", (b"Would reformat: ", b"unformatted: "), (rb"Would reformat: (?P<path>[^\n]+)",
+        rb"unformatted: (?P<message>[^\n]+)\n *--> " + _AT_PATH + rb")" + _AT_COLUMN + rb"$"), severity={b"": "unformatted"},
+        summary=(rb"(?P<would_be_reformatted>\d+) files? would be reformatted(?:, "
+        rb"(?P<already_formatted>\d+) files? already formatted)?$",), success=rb"\d+ files? already formatted$",
+        claims=("would_be_reformatted",), more=rb"[ \t]|\d+ +[|+-]"),
+    Dialect("flake8", (b".py:", b".pyi:"), (_AT_PATH + rb"\.pyi?)" + _AT_COLUMN + rb": (?P<code>[A-Z]{1,4}\d{2,4}) " + _REST,
+        _AT_PATH + rb"\.pyi?):(?P<line>\d+): \[(?P<code>[A-Z]{1,4}\d{2,4})\] " + _REST), severity=_FLAKE, sign=_NEAR_BY
+        + rb": \[?E999\]? SyntaxError|: \[?[EW]\d+\]? [a-z]|: \[?F\d+\]? [a-z']|: \[?C901\]? '", more=rb" {4}|\t"),
+    Dialect("pylint", (b".py:",), (_AT_PATH + rb"\.pyi?)" + _AT_COLUMN + rb": (?P<code>[CRWEFI]\d{4}): " + _REST, _AT_PATH
+        + rb"\.pyi?):(?P<line>\d+): \[(?P<code>[CRWEFI]\d{4})\([\w-]+\), ?[^\]\n]*\] " + _REST), severity=_PYLINT,
+        success=rb"Your code has been rated at 10\.00/10", notes=rb"Your code has been rated at"),
+    Dialect("mypy", (b": error: ",), (_AT_PATH + rb"\.(?:pyi?|ipynb|pyx))" + _AT_LINE
+        + rb"(?::\d+:\d+)?: (?P<severity>error|warning): (?P<message>[^\n]*?)(?:(?:\n(?! {4}|[^\s:]+:(?:\d+:)+ |"
+        rb"[^\s:]+: note: |Found \d)[^\n]+?){0,5}?(?: +| ?\n ?)(?P<code>\[[a-z][a-z-]*\]))?$", _AT_PATH
+        + rb"\.pyi?): (?P<severity>error): " + _REST),
         summary=(rb"Found (?P<errors>\d+) errors? in (?P<files>\d+) files? \((?:checked|errors prevented)",),
         success=rb"Success: no issues found in \d+ source file", claims=("errors",), more=rb" {4}|\S+: note: "),
-    Row("pyright", (b" - error: ", b" - warning: ", b" - information: ", b" errors, ", b" error, "),
-        (rb" *(?P<path>(?:[A-Za-z]:[\\/])?[^\s:][^:\n]{0,400})" + _LC + rb" - (?P<severity>error|warning|information|hint): (?P<message>[^\n]*?)(?:\n  (?:  |\xc2\xa0)[^\n]*?){0,60}? \((?P<code>report\w+)\)$",
-         rb" *(?P<path>(?:[A-Za-z]:[\\/])?[^\s:][^:\n]{0,400}\.pyi?)" + _LC + rb" - (?P<severity>error|warning|information|hint): " + _MSG),
-        summary=(rb"(?P<errors>\d+) errors?, (?P<warnings>\d+) warnings?, (?P<informations>\d+) (?:informations?|notes?)",), more=rb"  (?:  |\xc2\xa0)"),
-    Row("tsc", (b": error TS", b" - error TS", b"error TS"),
-        (_PATH + rb"\.[\w.]+)\((?P<line>\d+),(?P<col>\d+)\): (?P<severity>error|warning) (?P<code>TS\d+): " + _MSG,
-         _PATH + rb")" + _LC + rb" - (?P<severity>error|warning) (?P<code>TS\d+): " + _MSG,
-         rb"(?P<severity>error) (?P<identity>TS\d+): " + _MSG),
-        summary=(rb"Found (?P<errors>\d+) errors? in (?:\d+ files|(?:the same file|[^\n]*:\d+))", rb"(?:\[\S+ ?\S*\] )?Found (?P<errors>\d+) errors?\. Watching", rb"Found (?P<errors>\d+) errors?\.$"), more=rb"[ \t]|\d+ "),
-    Row("shellcheck", (b" SC", b"[SC"),
-        (rb"(?P<indent>[ \t]*)\^-*\^?-* (?P<code>SC\d+) \((?P<severity>\w+)\): " + _MSG,), locations=(rb"In (?P<path>[^\n]+) line (?P<line>\d+):$",), more=rb"Did you mean|[ \t]"),
-    Row("shellcheck", (b"[SC",), (_PATH + rb")" + _LC + rb": (?P<severity>\w+): (?P<message>[^\n]*) \[(?P<code>SC\d+)\]$",),
-        severity={b"note": "style"}),
-    Row("yamllint", (b" error ", b" warning "), (rb" +(?P<line>\d+):(?P<col>\d+) +(?P<severity>error|warning) +(?P<message>\S[^\n]*?)  \((?P<code>[\w-]+)\)$",),
-        locations=(rb"(?P<path>(?!\s)[^\n]+)(?=\n +\d+:\d+ +(?:error|warning) )",), sign=rb"^ +\d+:\d+ +(?:error|warning) +\S[^\n]*  \([\w-]+\)$"),
-    Row("eslint", (b"  error  ", b"  warning  ", b" error ", b" warning ", b" problem"),
-        (rb" +(?P<line>\d+):(?P<col>\d+) +(?P<severity>error|warning) +(?P<message>\S[^\n]*?)(?:  +(?P<code>(?:@?[\w.-]+/)*[\w.-]+))?$",),
+    Dialect("pyright", (b" - error: ", b" - warning: ", b" - information: "),
+        (rb" *(?P<path>(?:[A-Za-z]:[\\/])?[^\s:][^:\n]{0,400})" + _AT_COLUMN
+        + rb" - (?P<severity>error|warning|information|hint): (?P<message>[^\n]*?)(?:\n  (?:  |"
+        rb"\xc2\xa0)[^\n]*?){0,60}? \((?P<code>report\w+)\)$", rb" *(?P<path>(?:[A-Za-z]:[\\/])?[^\s:][^:\n]{0,400}\.pyi?)"
+        + _AT_COLUMN + rb" - (?P<severity>error|warning|information|hint): " + _REST),
+        summary=(rb"(?P<errors>\d+) errors?, (?P<warnings>\d+) warnings?, (?P<informations>\d+) (?:informations?|notes?)",),
+        more=rb"  (?:  |\xc2\xa0)"),
+    Dialect("tsc", (b": error TS", b" - error TS", b"error TS"), (_AT_PATH
+        + rb"\.[\w.]+)\((?P<line>\d+),(?P<col>\d+)\): (?P<severity>error|warning) (?P<code>TS\d+): " + _REST, _AT_PATH + rb")"
+        + _AT_COLUMN + rb" - (?P<severity>error|warning) (?P<code>TS\d+): " + _REST, rb"(?P<severity>error) (?P<identity>TS\d+): "
+        + _REST), summary=(rb"Found (?P<errors>\d+) errors? in (?:\d+ files|(?:the same file|[^\n]*:\d+))",
+        rb"(?:\[\S+ ?\S*\] )?Found (?P<errors>\d+) errors?\. Watching", rb"Found (?P<errors>\d+) errors?\.$"), more=rb"[ \t]|\d+ "),
+    Dialect("shellcheck", (b" SC", b"[SC"), (rb"(?P<indent>[ \t]*)\^-*\^?-* (?P<code>SC\d+) \((?P<severity>\w+)\): " + _REST,),
+        locations=(rb"In (?P<path>[^\n]+) line (?P<line>\d+):$",), more=rb"Did you mean|[ \t]"),
+    Dialect("shellcheck", (b"[SC",), (_AT_PATH + rb")" + _AT_COLUMN
+        + rb": (?P<severity>\w+): (?P<message>[^\n]*) \[(?P<code>SC\d+)\]$",), severity={b"note": "style"}),
+    Dialect("yamllint", (b" error ", b" warning "),
+        (rb" +(?P<line>\d+):(?P<col>\d+) +(?P<severity>error|warning) +(?P<message>\S[^\n]*?)  \((?P<code>[\w-]+)\)$",),
         locations=(rb"(?P<path>(?!\s)[^\n]+)(?=\n +\d+:\d+ +(?:error|warning) )",),
-        summary=(rb"(?:\xe2\x9c\x96|\xe2\x9c\x95|x|X|\xc3\x97) (?P<problems>\d+) problems? \((?P<errors>\d+) errors?, (?P<warnings>\d+) warnings?\)",),
-        more=rb"(?! +\d+:\d+ )[ \t]"),
-    Row("eslint", (b" [Error", b" [Warning"), (_PATH + rb")" + _LC + rb": (?P<message>[^\n]*) \[(?P<severity>Error|Warning)(?:/(?P<code>[^\]\n]+))?\]$",),
+        sign=rb"^ +\d+:\d+ +(?:error|warning) +\S[^\n]*  \([\w-]+\)$"),
+    Dialect("eslint", (b" error ", b" warning "),
+        (rb" +(?P<line>\d+):(?P<col>\d+) +(?P<severity>error|warning) +(?P<message>\S[^\n]*?)(?:  +(?P<code>"
+        rb"(?:@?[\w.-]+/)*[\w.-]+))?$",), locations=(rb"(?P<path>(?!\s)[^\n]+)(?=\n +\d+:\d+ +(?:error|warning) )",),
+        summary=(rb"(?:\xe2\x9c\x96|\xe2\x9c\x95|x|X|\xc3\x97) (?P<problems>\d+) problems? \((?P<errors>\d+) errors?, "
+        rb"(?P<warnings>\d+) warnings?\)",), more=rb"(?! +\d+:\d+ )[ \t]"),
+    Dialect("eslint", (b" [Error", b" [Warning"), (_AT_PATH + rb")" + _AT_COLUMN
+        + rb": (?P<message>[^\n]*) \[(?P<severity>Error|Warning)(?:/(?P<code>[^\]\n]+))?\]$",),
         summary=(rb"(?P<problems>\d+) problems?$",), claims=("problems",)),
-    Row("eslint", (b", col ",), (_PATH + rb"): line (?P<line>\d+), col (?P<col>\d+), (?P<severity>Error|Warning) - (?P<message>[^\n]*?)(?: \((?P<code>[^()\n]+)\))?$",),
-        summary=(rb"(?P<problems>\d+) problems?$",), claims=("problems",)),
-    Row("yamllint", (b": [error] ", b": [warning] "), (_PATH + rb")" + _LC + rb": \[(?P<severity>error|warning)\] (?P<message>[^\n]*?)(?: \((?P<code>[\w-]+)\))?$",)),
-    Row("stylelint", ("✖".encode(), "⚠".encode()), (rb" +(?P<line>\d+):(?P<col>\d+) +(?P<severity>\xe2\x9c\x96|\xe2\x9a\xa0) +(?P<message>\S[^\n]*?)(?:  +(?P<code>[\w/@-]+))?$",),
-        locations=(rb"(?P<path>(?!\s)[^\n]+)(?=\n +\d+:\d+ +(?:\xe2\x9c\x96|\xe2\x9a\xa0) )",), severity={"✖".encode(): "error", "⚠".encode(): "warning"},
-        summary=(rb"\xe2\x9c\x96 (?P<problems>\d+) problems? \(",), claims=("problems",)),
-    Row("biome", ("━━".encode(), b"Checked ", b"Found "),
-        (_PATH + rb")" + _LC + rb" (?P<code>(?:lint|parse|syntax|suppressions|assist|organizeImports|plugin)\S*)(?:  FIXABLE)?(?: [^\n]*)?\xe2\x94\x81\n+ +(?P<severity>\xc3\x97|!|i|\xe2\x84\xb9|\xe2\x9c\x96) (?P<message>[^\n]+)",
-         _PATH + rb")(?::(?P<line>\d+):(?P<col>\d+))? (?P<code>format|organizeImports|assist\S*|parse|lint\S*|internalError\S*|files\S*)(?:  FIXABLE)? \xe2\x94\x81+\n+ +(?P<severity>\xc3\x97|!|i|\xe2\x84\xb9) (?P<message>[^\n]+)"),
-        severity={"×".encode(): "error", b"!": "warning", b"i": "style", "ℹ".encode(): "style", "✖".encode(): "error"}, more=rb"[ \t]|$",
-        summary=(rb"Found (?P<errors>\d+) errors?\.$", rb"Found (?P<warnings>\d+) warnings?\.$", rb"Found (?P<infos>\d+) infos?\.$"), sign=rb"^Checked \d+ files? in |\xe2\x94\x81{10}",
-        success=rb"Checked \d+ files? in [^\n]*\. (?:No fixes|Fixed)"),
-    Row("rubocop", (b".rb:", b" inspected, ", b"Gemfile:", b"Rakefile:"),
-        (_PATH + rb")" + _LC + rb": (?P<severity>[CWEFRI]): (?:\[Corrected\] |\[Correctable\] |\[Todo\] )?(?P<code>[A-Z]\w+(?:/\w+)+): " + _MSG,),
-        severity=_PYLINT, summary=(rb"(?P<files>\d+) files? inspected, (?P<offenses>\d+|no) offenses? detected",), claims=("offenses",), more=rb"\S[^\n]*|\s"),
-    Row("phpstan", (b"Line ", b"[OK] No errors", b"] Found "),
-        (rb"  +(?P<line>\d+|:\d+) +(?P<message>\S[^\n]*)",), locations=(rb" -+ -+[ -]*\n +Line +(?P<path>\S[^\n]*?) *\n -+ -+",),
+    Dialect("eslint", (b", col ",), (_AT_PATH
+        + rb"): line (?P<line>\d+), col (?P<col>\d+), (?P<severity>Error|Warning) - (?P<message>[^\n]*?)(?: \("
+        rb"(?P<code>[^()\n]+)\))?$",), summary=(rb"(?P<problems>\d+) problems?$",), claims=("problems",)),
+    Dialect("yamllint", (b": [error] ", b": [warning] "), (_AT_PATH + rb")" + _AT_COLUMN
+        + rb": \[(?P<severity>error|warning)\] (?P<message>[^\n]*?)(?: \((?P<code>[\w-]+)\))?$",)),
+    Dialect("stylelint", ("✖".encode(), "⚠".encode()),
+        (rb" +(?P<line>\d+):(?P<col>\d+) +(?P<severity>\xe2\x9c\x96|\xe2\x9a\xa0) +(?P<message>\S[^\n]*?)(?:  +"
+        rb"(?P<code>[\w/@-]+))?$",), locations=(rb"(?P<path>(?!\s)[^\n]+)(?=\n +\d+:\d+ +(?:\xe2\x9c\x96|\xe2\x9a\xa0) )",),
+        severity={"✖".encode(): "error", "⚠".encode(): "warning"}, summary=(rb"\xe2\x9c\x96 (?P<problems>\d+) problems? \(",),
+        claims=("problems",)),
+    Dialect("biome", ("━━".encode(),), (_AT_PATH + rb")" + _AT_COLUMN
+        + rb" (?P<code>(?:lint|parse|syntax|suppressions|assist|organizeImports|plugin)\S*)(?:  FIXABLE)?"
+        rb"(?: [^\n]*)?\xe2\x94\x81\n+ +(?P<severity>\xc3\x97|!|i|\xe2\x84\xb9|\xe2\x9c\x96) (?P<message>[^\n]+)", _AT_PATH
+        + rb")(?::(?P<line>\d+):(?P<col>\d+))? (?P<code>format|organizeImports|assist\S*|parse|lint\S*|"
+        rb"internalError\S*|files\S*)(?:  FIXABLE)? [^\n]*\xe2\x94\x81\n+ +(?P<severity>\xc3\x97|!|i|\xe2\x84\xb9) "
+        rb"(?P<message>[^\n]+)"), severity={"×".encode(): "error", b"!": "warning", b"i": "style", "ℹ".encode(): "style",
+        "✖".encode(): "error"}, more=rb"[ \t]|$", summary=(rb"Found (?P<errors>\d+) errors?\.$",
+        rb"Found (?P<warnings>\d+) warnings?\.$", rb"Found (?P<infos>\d+) infos?\.$"), claims=("errors", "warnings", "infos"),
+        sign=rb"^Checked \d+ files? in |\xe2\x94\x81", success=rb"Checked \d+ files? in [^\n]*\. (?:No fixes|Fixed)"),
+    Dialect("rubocop", (b".rb:", b"Gemfile:", b"Rakefile:"), (_AT_PATH + rb")" + _AT_COLUMN
+        + rb": (?P<severity>[CWEFRI]): (?:\[Corrected\] |\[Correctable\] |\[Todo\] )?(?P<code>[A-Z]\w+(?:/\w+)+): " + _REST,),
+        severity=_PYLINT, summary=(rb"(?P<files>\d+) files? inspected, (?P<offenses>\d+|no) offenses? detected",),
+        claims=("offenses",), more=rb"\S[^\n]*|\s"),
+    Dialect("rubocop", (b":  ", b": "),
+        (rb"(?P<severity>[CWEFRI]): +(?P<line>\d+): +(?P<col>\d+): (?:\[\w+\] )?(?P<code>[A-Z]\w+(?:/\w+)+): " + _REST,),
+        locations=(rb"== (?P<path>[^\n]+) ==$",), severity=_PYLINT),
+    Dialect("phpstan", (b" Line ",), (rb"  +(?P<line>\d+|:\d+) +(?P<message>\S[^\n]*)",),
+        locations=(rb" -+ -+[ -]*\n +Line +(?P<path>\S[^\n]*?) *\n -+ -+",),
         summary=(rb" *\[ERROR\] Found (?P<errors>\d+) errors?",), success=rb" *\[OK\] No errors", more=rb" {9}"),
-    Row("markdownlint", (b" MD0", b"/MD0"), (_PATH + rb")" + _L + rb" (?:(?P<severity>error|warning) )?(?P<code>MD\d{3})(?:/[\w/-]+)? " + _MSG,),
+    Dialect("markdownlint", (b" MD0", b"/MD0"), (_AT_PATH + rb")" + _AT_LINE
+        + rb" (?:(?P<severity>error|warning) )?(?P<code>MD\d{3})(?:/[\w/-]+)? " + _REST,),
         summary=(rb"Summary: (?P<errors>\d+) error\(s\)",), success=rb"Summary: 0 error\(s\)"),
-    Row("hadolint", (b" DL", b" SC"), (_PATH + rb"):(?P<line>\d+) (?P<code>(?:DL|SC)\d{4}) (?P<severity>error|warning|info|style): " + _MSG,)),
-    Row("black", (b"would reformat", b"cannot format ", b"left unchanged", b" reformatted"),
-        (rb"would reformat (?P<path>[^\n]+)", rb"error: cannot format (?P<path>[^\n]+?): (?P<message>(?P<severity>[^\n]+?:) ?(?P<line>\d+):(?P<col>\d+)[^\n]*)",
-         rb"error: cannot format (?P<path>[^\n:]+): (?P<severity>)" + _MSG, rb"(?P<path>\S[^\n]*\.pyi?) would be reformatted$"),
-        severity={b"": "unformatted", b"INTERNAL ERROR": "fatal"},
-        summary=(rb"(?:All done! [^\n]*\n|Oh no! [^\n]*\n)?(?P<would_be_reformatted>\d+) files? would be reformatted", rb"[^\n]*?(?P<would_be_left_unchanged>\d+) files? would be left unchanged",
-                 rb"[^\n]*?(?P<would_fail_to_reformat>\d+) files? (?:would fail|failed) to reformat"),
-        success=rb"(?:All done! [^\n]*\n)?\d+ files? (?:would be |already )?(?:left unchanged|formatted)", claims=("would_be_reformatted", "would_fail_to_reformat")),
-    Row("prettier", (b"[error] ", b"[warn] ", b"Prettier code style"),
-        (rb"\[error\] (?P<path>[^\n:]+): (?P<message>(?P<severity>\w*Error): [^\n]*?)(?: \((?P<line>\d+):(?P<col>\d+)\))?$",
-         rb"\[warn\] (?P<path>(?!Code style|Ignored|Invalid|\w+ \w+ \w+ )[^\n]+)$"),
-        severity={b"SyntaxError": "error", b"Error": "error", b"TypeError": "error", b"": "unformatted"},
+    Dialect("hadolint", (b" DL", b" SC"), (_AT_PATH
+        + rb"):(?P<line>\d+) (?P<code>(?:DL|SC)\d{4}) (?P<severity>error|warning|info|style): " + _REST,)),
+    Dialect("black", (b"would reformat", b"cannot format ", b"cannot parse", b"would be reformatted"),
+        (rb"would reformat (?P<path>[^\n]+)",
+        rb"error: cannot parse: (?P<path>[^\n]+):(?P<line>\d+):(?P<col>\d+)(?:\n(?:    [^\n]*\n){1,4}(?P<message>"
+        rb"(?P<severity>\w+): [^\n]*))?",
+        rb"error: cannot format (?P<path>[^\n]+?): (?P<message>(?P<severity>[^\n]+?:) ?(?P<line>\d+):" rb"(?P<col>\d+)[^\n]*)",
+        rb"error: cannot format (?P<path>[^\n:]+): (?P<severity>)" + _REST, rb"(?P<path>\S[^\n]*\.pyi?) would be reformatted$"),
+        severity={b"": "unformatted", b"ParseError": "error", b"Cannot parse:": "error",
+        b"cannot use --safe with this file; failed to parse source file AST:": "error"},
+        summary=(rb"(?:All done! [^\n]*\n|Oh no! [^\n]*\n)?(?P<would_be_reformatted>\d+) files? would be reformatted",
+        rb"[^\n]*?(?P<would_be_left_unchanged>\d+) files? would be left unchanged",
+        rb"[^\n]*?(?P<would_fail_to_reformat>\d+) files? (?:would fail|failed) to reformat"),
+        success=rb"(?:All done! [^\n]*\n)?\d+ files? (?:would be |already )?(?:left unchanged|formatted)",
+        claims=("would_be_reformatted", "would_fail_to_reformat")),
+    Dialect("prettier", (b"[error] ", b"[warn] "),
+        (rb"\[error\] (?P<path>[^\n:]+): (?P<message>(?P<severity>\w*Error): [^\n]*?)(?: \((?P<line>\d+):" rb"(?P<col>\d+)\))?$",
+        rb"\[warn\] (?P<path>(?!Code style|Ignored|Invalid|\w+ \w+ \w+ )[^\n]+)$"), severity={b"SyntaxError": "error",
+        b"Error": "error", b"TypeError": "error", b"": "unformatted"},
         summary=(rb"(?:\[error\] |\[warn\] )?Error occurred when checking code style in (?P<errors>\d+|the above) files?\.",
-                 rb"(?:\[warn\] )?Code style issues found in (?P<unformatted>\d+|the above) files?\."),
-        success=rb"All matched files use Prettier code style!", more=rb"\[error\]  ", sign=rb"code style|Checking formatting", claims=()),
+        rb"(?:\[warn\] )?Code style issues found in (?P<unformatted>\d+|the above) files?\."),
+        success=rb"All matched files use Prettier code style!", more=rb"\[error\]  ", sign=rb"code style|Checking formatting",
+        claims=()),
     # compilers
-    Row("gcc", (b": error: ", b": fatal error: ", b": warning: ", b" generated."),
-        (_PATH + _C + _L + rb": (?P<severity>fatal error|error|warning|internal compiler error): (?P<message>[^\n]*?(?: \[(?P<code>-W[^\]\n]+|[a-z][\w.,-]+)\])?)$",
-         rb"(?P<identity>(?:[\w./+-]*[/-])?(?:cc1(?:plus|obj)?|gcc|g\+\+|cc|c\+\+|clang(?:\+\+)?|lto1|lto-wrapper|f951|gfortran)(?:-\d+)?): (?P<severity>fatal error|error|warning): (?!ld returned|linker command)" + _MSG),
+    Dialect("gcc", (b": error: ", b": fatal error: ", b": warning: "), (_AT_PATH + _C_FILE + _AT_LINE
+        + rb": (?P<severity>fatal error|error|warning|internal compiler error): (?P<message>[^\n]*?(?: \["
+        rb"(?P<code>-W[^\]\n]+|[a-z][\w.,-]+)\])?)$",
+        rb"(?P<identity>(?:[\w./+-]*[/-])?(?:cc1(?:plus|obj)?|gcc|g\+\+|cc|c\+\+|clang(?:\+\+)?|lto1|lto-wrapper|"
+        rb"f951|gfortran)(?:-\d+)?): (?P<severity>fatal error|error|warning): (?!ld returned|linker command)" + _REST),
         summary=(rb"(?:(?P<warnings>\d+) warnings?)?(?: and )?(?:(?P<errors>\d+) errors?)? generated\.$",),
-        notes=rb"compilation terminated|cc1\w*: (?:all|some) warnings being treated as errors|fatal error: too many errors", more=rb"[ \t]|In file included from|\S[^\n]*: note: |\S[^\n]*:\d+(?::\d+)?:   required "),
-    Row("linker", (b"undefined reference to", b"multiple definition of", b"cannot find -l", b"undefined symbol: ", b"duplicate symbol", b"Undefined symbols", b"ld returned", b"linker command failed"),
-        (rb"(?:[^\s:]*ld[^\s:]*: )?(?P<location>(?:[A-Za-z]:[\\/])?[^\s:][^\n]{0,400}?(?::\(\.[^)\n]*\)|:\d+)): (?P<identity>(?:undefined reference to|multiple definition of) [^;\n]*)(?:; [^\n]*)?$",
-         rb"(?:[^\s:]*ld[^\s:]*: )(?P<location>[^\s:][^:\n]{0,400}): (?P<identity>(?:undefined reference to|multiple definition of) [^;\n]*)(?:; [^\n]*)?$",
-         rb"[^\s:]*ld[^\s:]*: (?P<identity>cannot find [^\n]*)",
-         rb"(?:[^\s:]*ld[^\s:]*|mold|wild): error: (?P<identity>(?:undefined|duplicate)[^\n]* symbol[^\n]*)(?:\n>>> (?:referenced by|defined at) (?P<location>[^\n]+))?",
-         rb"Undefined symbols? for architecture \w+:\n  \"?(?P<identity>[^\n]+?)\"?, referenced from:",
-         rb"[^\s:]*ld[^\s:]*: (?:error: )?(?P<identity>(?:symbol\(s\) not found|library not found for|framework not found|duplicate symbol)[^\n]*)"),
-        notes=rb"collect2: |clang[\w+-]*: error: linker command failed", more=rb"[ \t]|>>> "),
-    Row("javac", (b".java:",), (_PATH + rb"\.java):(?P<line>\d+): (?P<severity>error|warning): (?:\[(?P<code>[\w-]+)\] )?" + _MSG,),
-        summary=(rb"(?P<errors>\d+) errors?$", rb"(?P<warnings>\d+) warnings?$"), sign=rb"\.java:\d+: (?:error|warning): "),
-    Row("swiftc", (b".swift:",), (_PATH + rb"\.swift)" + _LC + rb": (?P<severity>error|warning): " + _MSG,), more=rb"[ \t]|\S+: note: |\d+ \||$"),
-    Row("kotlinc", (b"e: ", b"w: "), (rb"(?P<severity>[ew]): (?:file://)?(?P<path>/?[^\n]*?\.kts?):? ?\(?(?P<line>\d+)[:,] ?(?P<col>\d+)\)?:? " + _MSG,), severity={b"e": "error", b"w": "warning"}),
-    Row("go", (b".go:",), (rb"(?:vet: )?" + _PATH + rb"\.go)" + _L + rb": (?!error: |warning: |note: |In )(?P<message>[^\n]*[^)\s]|[^\n]*\))$",),
-        sign=rb"^# \S+(?: \[\S+\])?$(?=\n(?:vet: )?[^\s:]+\.go:\d+)|^vet: |\[(?:build|setup) failed\]|\.go:\d+:\d+: (?:undefined: |expected |no required module|package \S+ is not in|syntax error|cannot find )", more=rb"\t"),
-    Row("golangci-lint", (b".go:", b"0 issues", b" issues:"), (_PATH + rb"\.go)" + _L + rb": (?P<message>[^\n]*) \((?P<code>[a-z][\w-]*)\)$",),
-        summary=(rb"(?P<issues>\d+) issues?[:.]$",), success=rb"0 issues\.$", claims=("issues",), sign=rb"^\d+ issues?[:.]$|\.go:\d+:\d+: [^\n]* \([a-z]\w+\)\n[^\n]*\n\s*\^"),
-    Row("dotnet", (b": error ", b": warning ", b" Error(s)"),
-        (rb"(?: +\d+>|\s*)(?P<path>[^\s:(](?::\\)?[^:(\n]*)\((?P<line>\d+),(?P<col>\d+)(?:,\d+,\d+)?\) ?: (?P<severity>error|warning) (?P<code>(?!TS)[A-Z]+\d+): (?P<message>[^\n]*?)(?: \[[^\]\n]*proj(?:::[^\]\n]*)?\])?$",
-         rb" *(?P<identity>[^\s:][^:\n]*?) ?: (?P<severity>(?:fatal )?error|warning) (?P<code>(?:MSB|CS|NU|NETSDK|LNK|C|FS|BC)\d+): (?P<message>[^\n]*?)(?: \[[^\]\n]*proj(?:::[^\]\n]*)?\])?$"),
-        summary=(rb" +(?P<errors>\d+) Error\(s\)", rb" +(?P<warnings>\d+) Warning\(s\)"), success=rb"Build succeeded\."),
-    Row("python", (b"Error: ", b"Traceback (most"),
-        (rb'  File "(?P<path>[^"\n]+)", line (?P<line>\d+)\n(?:    [^\n]*\n){0,4}(?P<message>(?P<code>SyntaxError|IndentationError|TabError): [^\n]*)$',
-         rb'Traceback \(most recent call last\):\n(?:  File "(?P<path>[^"\n]+)", line (?P<line>\d+)[^\n]*\n(?:    [^\n]*\n|  \[Previous[^\n]*\n)*)+(?P<message>(?P<code>[A-Za-z_][\w.]*)(?:: [^\n]*)?)$'),
-        severity={b"": "fatal"}, sign=rb"^(?:Syntax|Indentation|Tab)Error: |^Traceback \(most recent call last\):\n(?:  [^\n]*\n)+[A-Za-z_][\w.]*(?::[^\n]*)?(?:\n[^\n]+){0,8}\n*\Z"),
+        notes=rb"compilation terminated|cc1\w*: (?:all|some) warnings being treated as errors|fatal error: too many errors",
+        repeats=True, more=rb"[ \t]|In file included from|\S[^\n]*: note: |\S[^\n]*:\d+(?::\d+)?:   required "),
+    Dialect("linker", (b"undefined reference to", b"multiple definition of", b"cannot find -l", b"undefined symbol: ",
+        b"duplicate symbol", b"Undefined symbols", b"ld returned", b"linker command failed"),
+        (rb"(?:[^\s:]*ld[^\s:]*: )?(?P<location>(?:[A-Za-z]:[\\/])?[^\s:][^\n]{0,400}?(?::\(\.[^)\n]*\)|:\d+)): "
+        rb"(?P<identity>(?:undefined reference to|multiple definition of) [^;\n]*)(?:; [^\n]*)?$",
+        rb"(?:[^\s:]*ld[^\s:]*: )(?P<location>[^\s:][^:\n]{0,400}): (?P<identity>(?:undefined reference to|"
+        rb"multiple definition of) [^;\n]*)(?:; [^\n]*)?$", rb"[^\s:]*ld[^\s:]*: (?P<identity>cannot find [^\n]*)",
+        rb"(?:[^\s:]*ld[^\s:]*|mold|wild): error: (?P<identity>(?:undefined|duplicate)[^\n]* symbol[^\n]*)(?:\n>>> "
+        rb"(?:referenced by|defined at) (?P<location>[^\n]+))?",
+        rb"Undefined symbols? for architecture \w+:\n  \"?(?P<identity>[^\n]+?)\"?, referenced from:",
+        rb"[^\s:]*ld[^\s:]*: (?:error: )?(?P<identity>(?:symbol\(s\) not found|library not found for|"
+        rb"framework not found|duplicate symbol)[^\n]*)"), notes=rb"collect2: |clang[\w+-]*: error: linker command failed",
+        more=rb"[ \t]|>>> "),
+    Dialect("javac", (b".java:",), (_AT_PATH + rb"\.java):(?P<line>\d+): (?P<severity>error|warning): (?:\[(?P<code>[\w-]+)\] )?"
+        + _REST,), summary=(rb"(?P<errors>\d+) errors?$", rb"(?P<warnings>\d+) warnings?$"),
+        sign=rb"\.java:\d+: (?:error|warning): "),
+    Dialect("swiftc", (b".swift:",), (_AT_PATH + rb"\.swift)" + _AT_COLUMN + rb": (?P<severity>error|warning): " + _REST,),
+        more=rb"[ \t]|\S+: note: |\d+ \||$"),
+    Dialect("kotlinc", (b"e: ", b"w: "),
+        (rb"(?P<severity>[ew]): (?:file://)?(?P<path>/?[^\n]*?\.kts?):? ?\(?(?P<line>\d+)[:,] ?(?P<col>\d+)\)?:? " + _REST,),
+        severity={b"e": "error", b"w": "warning"}),
+    Dialect("go", (b".go:",), (rb"(?:vet: )?" + _AT_PATH + rb"\.go)" + _AT_LINE
+        + rb": (?!error: |warning: |note: |In )(?P<message>[^\n]*[^)\s]|[^\n]*\))$",),
+        sign=rb"^# \S+(?: \[\S+\])?$(?=\n(?:vet: )?[^\s:]+\.go:\d+)|^vet: |\[(?:build|setup) failed\]|\.go:\d+:\d+: "
+        rb"(?:undefined: |expected |no required module|package \S+ is not in|syntax error|cannot find |"
+        rb"module lookup|could not import|import cycle|imported and not used|declared (?:and|but) not used)|" rb"^go: downloading ",
+        more=rb"\t"),
+    Dialect("golangci-lint", (b".go:",), (_AT_PATH + rb"\.go)" + _AT_LINE + rb": (?P<message>[^\n]*) \((?P<code>[a-z][\w-]*)\)$",),
+        summary=(rb"(?P<issues>\d+) issues?[:.]$",), success=rb"0 issues\.$", claims=("issues",),
+        sign=rb"^\d+ issues?[:.]$|\.go:\d+:\d+: [^\n]* \([a-z]\w+\)\n[^\n]*\n\s*\^"),
+    Dialect("dotnet", (b": error ", b": warning "),
+        (rb"(?: +\d+>|\s*)(?P<path>[^\s:(](?::\\)?[^:(\n]*)\((?P<line>\d+),(?P<col>\d+)(?:,\d+,\d+)?\) ?: "
+        rb"(?P<severity>error|warning) (?P<code>(?!TS)[A-Z]+\d+): (?P<message>[^\n]*?)(?: \[[^\]\n]*proj" rb"(?:::[^\]\n]*)?\])?$",
+        rb" *(?P<identity>[^\s:][^:\n]*?) ?: (?P<severity>(?:fatal )?error|warning) (?P<code>(?:MSB|CS|NU|NETSDK|"
+        rb"LNK|C|FS|BC)\d+): (?P<message>[^\n]*?)(?: \[[^\]\n]*proj(?:::[^\]\n]*)?\])?$"),
+        summary=(rb" +(?P<errors>\d+) Error\(s\)", rb" +(?P<warnings>\d+) Warning\(s\)"), success=rb"Build succeeded\.",
+        repeats=True),
+    Dialect("python", (b"Error: ", b"Traceback (most"),
+        (rb'  File "(?P<path>[^"\n]+)", line (?P<line>\d+)\n(?:    [^\n]*\n){0,4}(?P<message>(?P<code>SyntaxError|'
+        rb'IndentationError|TabError): [^\n]*)$',
+        rb'Traceback \(most recent call last\):\n(?:  File "(?P<path>[^"\n]+)", line (?P<line>\d+)[^\n]*\n'
+        rb'(?:    [^\n]*\n|  \[Previous[^\n]*\n)*)+(?P<message>(?P<code>[A-Za-z_][\w.]*)(?:: [^\n]*)?)$'), severity={b"": "fatal"},
+        sign=rb"^(?:Syntax|Indentation|Tab)Error: |^Traceback \(most recent call last\):\n(?:  [^\n]*\n)+[A-Za-z_][\w.]*"
+        rb"(?::[^\n]*)?(?:\n(?![=\d]|FAILED|ERROR|[-_*]{3})[^\n]+){0,8}\n*\Z"),
     # builds
-    Row("make", (b"*** ",),
-        (rb"\w*make(?:\.exe)?(?:\[\d+\])?: \*\*\* (?P<message>\[(?:(?P<path>[^:\n\]]+):(?P<line>\d+): )?(?P<step>[^\]\n]+)\] [^\n]*)",
-         rb"\w*make(?:\[\d+\])?: \*\*\* (?P<message>No rule to make target ['`](?P<step>[^'\n]+)'[^\n]*)", rb"(?P<path>[^:\s][^:\n]*):(?P<line>\d+): \*\*\* " + _MSG),
-        sign=rb"^\w*make(?:\[\d+\])?: \*\*\* |^\S*[Mm]akefile\S*:\d+: \*\*\*|: \*\*\* (?:missing separator|recipe commences)[^\n]*Stop\."),
-    Row("ninja", (b"FAILED: ", b"ninja: "), (rb"FAILED: (?:\[code=\d+\] )?(?P<step>[^\n]+)", rb"ninja: error: (?P<identity>[^\n]+)"), sign=rb"^ninja: |^\[\d+/\d+\] ", notes=rb"ninja: build stopped", more=rb"(?!)"),
-    Row("cmake", (b"CMake ", b"-- Build files have been written"),
-        (rb"CMake (?P<severity>Error|Warning|Deprecation Warning)(?: \(dev\))? at " + _PATH + rb"):(?P<line>\d+)(?: \((?P<code>\w+)\))?:\n+  (?P<message>[^\n]*)",
-         rb"CMake (?P<severity>Error)(?: \(dev\))?: (?P<identity>[^\n]+)"),
-        success=rb"-- Build files have been written to: ", notes=rb"-- Configuring incomplete", more=rb"  |$"),
-    Row("maven", (b"[ERROR] ", b"BUILD SUCCESS", b"BUILD FAILURE"),
-        (rb"\[(?P<severity>ERROR|WARNING)\] (?P<path>(?:[A-Za-z]:)?/?[^:\n\[]+\.\w+):\[(?P<line>\d+),(?P<col>\d+)\] (?:error: |warning: )?" + _MSG,
-         rb"\[ERROR\] (?P<message>Failed to execute goal (?P<step>[^\n]*?)(?: on project (?P<project>[^\s:]+))?: [^\n]*)",
-         rb"\[(?:ERROR|FATAL)\] (?P<message>Non-resolvable [^\n]*|\[ERROR\] [^\n]*|The goal you specified[^\n]*|Unknown lifecycle phase[^\n]*|Could not find goal[^\n]*|No plugin found[^\n]*)"),
-        summary=(rb"\[INFO\] (?P<errors>\d+) errors? *$",), success=rb"\[INFO\] BUILD SUCCESS", sign=rb"^\[INFO\] |^\[ERROR\] (?:Failed to execute|\[Help|Re-run Maven)"),
-    Row("gradle", (b"FAILURE: Build", b"BUILD SUCCESSFUL", b" FAILED", b"BUILD FAILED"), (rb"> Task (?P<step>:\S+) FAILED", rb"\* What went wrong:\n(?P<message>(?P<step>Execution failed for task '[^'\n]+'|[^\n]+)[^\n]*)"),
+    Dialect("make", (b"*** ",), (rb"\w*make(?:\.exe)?(?:\[\d+\])?: \*\*\* (?P<message>\[(?:(?P<path>[^:\n\]]+):(?P<line>\d+): )?"
+        rb"(?P<step>[^\]\n]+)\] [^\n]*)",
+        rb"\w*make(?:\[\d+\])?: \*\*\* (?P<message>No rule to make target ['`](?P<step>[^'\n]+)'[^\n]*)",
+        rb"(?P<path>[^:\s][^:\n]*):(?P<line>\d+): \*\*\* " + _REST),
+        sign=rb"^\w*make(?:\[\d+\])?: \*\*\* |^\S*[Mm]akefile\S*:\d+: \*\*\*|: \*\*\* (?:missing separator|"
+        rb"recipe commences)[^\n]*Stop\."),
+    Dialect("ninja", (b"FAILED: ", b"ninja: "), (rb"FAILED: (?:\[code=\d+\] )?(?P<step>[^\n]+)",
+        rb"ninja: error: (?P<identity>[^\n]+)"), sign=rb"^ninja: |^\[\d+/\d+\] ", notes=rb"ninja: build stopped", more=rb"(?!)"),
+    Dialect("cmake", (b"CMake ",), (rb"CMake (?P<severity>Error|Warning|Deprecation Warning)(?: \(dev\))? at " + _AT_PATH
+        + rb"):(?P<line>\d+)(?: \((?P<code>\w+)\))?:\n+  (?P<message>[^\n]*)",
+        rb"CMake (?P<severity>Error)(?: \(dev\))?: (?P<identity>[^\n]+)"), success=rb"-- Build files have been written to: ",
+        notes=rb"-- Configuring incomplete", more=rb"  |$"),
+    Dialect("maven", (b"[ERROR] ", b"[WARNING] "),
+        (rb"\[(?P<severity>ERROR|WARNING)\] (?P<path>(?:[A-Za-z]:)?/?[^:\n\[]+\.\w+):\[(?P<line>\d+),(?P<col>\d+)\] "
+        rb"(?:error: |warning: )?" + _REST, rb"\[ERROR\] (?P<message>Failed to execute goal (?P<step>[^\n]*?)(?: on project "
+        rb"(?P<project>[^\s:]+))?: [^\n]*)",
+        rb"\[(?:ERROR|FATAL)\] (?P<message>Non-resolvable [^\n]*|\[ERROR\] [^\n]*|The goal you specified[^\n]*|"
+        rb"Unknown lifecycle phase[^\n]*|Could not find goal[^\n]*|No plugin found[^\n]*)"),
+        summary=(rb"\[INFO\] (?P<errors>\d+) errors? *$",), success=rb"\[INFO\] BUILD SUCCESS", repeats=True,
+        sign=rb"^\[INFO\] |^\[ERROR\] (?:Failed to execute|\[Help|Re-run Maven)"),
+    Dialect("gradle", (b"> Task ", b"* What went wrong"), (rb"> Task (?P<step>:\S+) FAILED",
+        rb"\* What went wrong:\n(?P<message>(?P<step>Execution failed for task '[^'\n]+'|[^\n]+)[^\n]*)"),
         success=rb"BUILD SUCCESSFUL in ", sign=rb"^FAILURE: Build |^BUILD (?:FAILED|SUCCESSFUL) in |^> Task :", more=rb">|$"),
-    Row("webpack", (b"ERROR in ", b"WARNING in ", b"compiled successfully", b"compiled with"),
-        (rb"(?P<severity>ERROR|WARNING) in (?P<path>(?:[A-Za-z]:)?[^\s:][^:\s]*)(?:[ :](?P<line>\d+):(?P<col>\d+)(?:-[\d:]+)?)?\n(?:\[tsl\][^\n]*\n)?(?P<message>[^\n]+)", rb"(?P<severity>ERROR|WARNING) in (?P<message>(?P<identity>[^\n]+))"),
-        summary=(rb"webpack [\d.]+ compiled with (?:(?P<errors>\d+) errors?)?(?: and )?(?:(?P<warnings>\d+) warnings?)?",), success=rb"webpack [\d.]+ compiled successfully|webpack compiled successfully", more=rb"[^\nEWw]|$", sign=rb"webpack [\d.]+ compiled|^(?:ERROR|WARNING) in (?:\./|multi |main$)|Module (?:not found|parse failed|build failed)"),
-    Row("esbuild", (b"[ERROR] ", b"[WARNING] "),
-        (rb"(?:\xe2\x9c\x98|X|\xe2\x96\xb2|\xe2\x9a\xa0) \[(?P<severity>ERROR|WARNING)\] (?P<message>[^\n]+)(?:\n+ +(?P<path>[^:\s][^:\n]*)" + _LC + rb":)?",), summary=(rb"(?P<errors>\d+) errors?$", rb"(?P<warnings>\d+) warnings? and (?P<errors>\d+) errors?$", rb"(?P<warnings>\d+) warnings?$"),
+    Dialect("webpack", (b"ERROR in ", b"WARNING in "),
+        (rb"(?P<severity>ERROR|WARNING) in (?P<path>(?:[A-Za-z]:)?[^\s:][^:\s]*)(?:[ :](?P<line>\d+):(?P<col>\d+)"
+        rb"(?:-[\d:]+)?)?\n(?:\[tsl\][^\n]*\n)?(?P<message>[^\n]+)",
+        rb"(?P<severity>ERROR|WARNING) in (?P<message>(?P<identity>[^\n]+))"),
+        summary=(rb"webpack [\d.]+ compiled with (?:(?P<errors>\d+) errors?)?(?: and )?(?:(?P<warnings>\d+) warnings?)?",),
+        success=rb"webpack [\d.]+ compiled successfully|webpack compiled successfully", more=rb"[^\nEWw]|$",
+        sign=rb"webpack [\d.]+ compiled|^(?:ERROR|WARNING) in (?:\./|multi |main$)|Module (?:not found|parse failed|"
+        rb"build failed)"),
+    Dialect("esbuild", (b"[ERROR] ", b"[WARNING] "),
+        (rb"(?:\xe2\x9c\x98|X|\xe2\x96\xb2|\xe2\x9a\xa0) \[(?P<severity>ERROR|WARNING)\] (?P<message>[^\n]+)(?:\n+ +"
+        rb"(?P<path>[^:\s][^:\n]*)" + _AT_COLUMN + rb":)?",), summary=(rb"(?P<errors>\d+) errors?$",
+        rb"(?P<warnings>\d+) warnings? and (?P<errors>\d+) errors?$", rb"(?P<warnings>\d+) warnings?$"),
         sign=rb"^(?:\xe2\x9c\x98|X|\xe2\x96\xb2) \[(?:ERROR|WARNING)\] ", more=rb"[ \t]|$"),
-    Row("docker", (b"failed to solve", b"returned a non-zero code"), (rb"(?:ERROR: )?(?P<step>failed to solve): " + _MSG, rb"(?P<message>The command '(?P<step>[^\n]+)' returned a non-zero code: \d+)"), more=rb"(?!)"),
+    Dialect("rollup", (b"[!] ",),
+        (rb"\[!\] (?:\([^)\n]*\) )?(?P<message>\w*Error: [^\n]+)(?:\n(?:https?:[^\n]*\n)?(?P<path>[^\s(][^(\n]*?)"
+        rb"(?: \((?P<line>\d+):(?P<col>\d+)\))?$)?",)),
+    Dialect("vite", (b"error during build", b"\xe2\x95\xad\xe2\x94\x80["),
+        (rb"\[(?P<code>[A-Z][A-Z_]+)\] (?P<message>[^\n]+)\n +\xe2\x95\xad\xe2\x94\x80\[ (?P<path>[^\n]+?)" + _AT_COLUMN + rb" \]",
+        rb"error during build:\n(?!Build failed)(?P<message>[^\n]+)(?:\n(?:[^\n]*\n){0,3}?file: (?P<path>[^\n:]+)"
+        rb"(?::(?P<line>\d+):(?P<col>\d+))?)?"), success=rb"\xe2\x9c\x93 built in ", sign=rb"^error during build|^vite v\d",
+        more=rb"[^\n]|$"),
+    Dialect("docker", (b"failed to solve", b"returned a non-zero code"), (rb"(?:ERROR: )?(?P<step>failed to solve): " + _REST,
+        rb"(?P<message>The command '(?P<step>[^\n]+)' returned a non-zero code: \d+)"), more=rb"(?!)"),
 ]  # fmt: skip
 
 # whatever else says path, line, column and severity
-ANY_DIAGNOSTICS: List[Row] = [
-    Row("diagnostics", (b"error", b"warning", b"Error", b"Warning"),
-        (_PATH + rb"\.\w{1,8})" + _LC + rb": (?P<severity>[Ee]rror|[Ww]arning|fatal error|ERROR|WARNING): " + _MSG,
-         _PATH + rb"\.\w{1,8})\((?P<line>\d+)(?:,(?P<col>\d+))?\): (?P<severity>error|warning|fatal error) (?P<code>[A-Z]+\d+): " + _MSG)),
-    Row("diagnostics", (b".py:", b".pyi:"), (_PATH + rb"\.pyi?)" + _LC + rb": (?P<code>[A-Z]{1,4}\d{2,4}) " + _MSG,), severity=_FLAKE),
+ANY_DIAGNOSTICS: List[Dialect] = [
+    Dialect("diagnostics", (b"error", b"warning", b"Error", b"Warning"), (_AT_PATH + rb"\.\w{1,8})" + _AT_COLUMN
+        + rb": (?P<severity>[Ee]rror|[Ww]arning|fatal error|ERROR|WARNING): " + _REST, _AT_PATH
+        + rb"\.\w{1,8})\((?P<line>\d+)(?:,(?P<col>\d+))?\): (?P<severity>error|warning|fatal error) " rb"(?P<code>[A-Z]+\d+): "
+        + _REST)),
+    Dialect("diagnostics", (b".py:", b".pyi:"), (_AT_PATH + rb"\.pyi?)" + _AT_COLUMN + rb": (?P<code>[A-Z]{1,4}\d{2,4}) " + _REST,),
+        severity=_FLAKE),
+]  # fmt: skip
+
+
+# ── test runners other than pytest and unittest. One engine; what is particular to a runner is a row of a table. ──
+
+RUNNERS_MARKERS = (b"\n",)  # the scan for what such reports hold is the engine's own
+_RUNNER_ANCHORS = (b"FAIL", b"not ok ", b"failed", b"failing", b"ailures", b"panic", b"Failed", b"\xe2\x97\x8f ", b"\xe2\x9c\x96 ")
+_BODY = 24 * KIB  # of the report of one failure, what is read
+_BACK = 256 * KIB  # how far before a verdict the start of its test is looked for
+_RUNNERS_TOLD = 60  # facts of one tool that get context
+_OWN = {"failed": 9.0, "error": 9.0, "suite": 4.0}  # value of a fact by its kind
+
+
+class Runner:
+    """A test runner's report, as data; every expression is one of bytes, tried at the start of a line.
+
+    `match` are literals of which one occurs wherever the report does. `heads` find the line with which the report of one failure begins; `lists`
+    are (what opens a list, one of its lines), an empty opening for lines that stand anywhere. All three name tests: `name` is the title, or `titles` over several lines (joined by `join`);
+    `kind` is looked up in `kinds` (a kind of fact, "" for none), `location`, `message` and `file` may be given. Each list is an account of the same failures: that which agrees with
+    the tool's own count is believed. `region` opens the part in which heads count, `end` closes it and the report of a failure. `closing` finds the tool's own counts:
+    groups are their names, but of `tests`, `suites` and `counts` the text holds numbers with their names. `claims` are the counts of failing tests, `suite_claims` those
+    of failing suites. `suites` finds lines that give the file or package of the tests below (with `under`, above): `suite` if it failed, `broken` if it could
+    not run, `ok`. `opens` are literals that begin a test of a given name, for reports that stand above the verdict. `location` and `message` are looked
+    for in a report. `success` finds what a passing run says; `sure` runners are known by their heads even when nothing closes the report. `read` is the
+    function for a format that lines do not tell. `after`: reports follow the closing counts.
+    """
+
+    __slots__ = ("name", "match", "heads", "lists", "closing", "claims", "suite_claims", "suites", "kinds", "region", "end", "location", "message",
+                 "success", "notes", "opens", "join", "under", "sure", "after", "read")  # fmt: skip
+
+    def __init__(self, name: str, match: Sequence[bytes], heads: Sequence[bytes] = (), lists: Sequence[Tuple[bytes, bytes]] = (), closing: Sequence[bytes] = (),
+                 claims: Sequence[str] = ("failed",), suite_claims: Sequence[str] = (), suites: bytes = b"", kinds: Optional[Dict[bytes, str]] = None,
+                 region: bytes = b"", end: bytes = b"", location: Sequence[bytes] = (), message: Sequence[bytes] = (), success: bytes = b"", notes: bytes = b"",
+                 opens: Sequence[bytes] = (), join: bytes = b" ", under: bool = False, sure: bool = False, after: bool = False,
+                 read: Optional[Callable[[_Reading], Tuple[List[_Case], Dict[str, int]]]] = None) -> None:  # fmt: skip
+        self.name, self.match, self.heads, self.lists, self.closing = name, match, heads, lists, closing
+        self.claims, self.suite_claims, self.suites, self.kinds = claims, suite_claims, suites, kinds or {}
+        self.region, self.end, self.location, self.message, self.success, self.notes = region, end, location, message, success, notes
+        self.opens, self.join, self.under, self.sure, self.after, self.read = opens, join, under, sure, after, read
+
+
+class _Case:
+    """A line that names a failing test or suite; `account` numbers the list it stands in, `start` is the LF before it, `end` where its report ends."""
+
+    __slots__ = ("kind", "name", "file", "location", "message", "page", "start", "body", "end", "account", "unit")
+
+    def __init__(self, kind: str, name: bytes, page: _Reading, start: int, end: int, account: int = 0, file: bytes = b"", location: bytes = b"", message: bytes = b"") -> None:
+        self.kind, self.name, self.page, self.start, self.body, self.end = kind, name, page, start, end, end
+        self.account, self.file, self.location, self.message, self.unit = account, file, location, message, 0
+
+
+def _runner_pages(sources: Sequence[Source]) -> Tuple[List[_Reading], bool]:
+    """What is read of an output, and whether parts were left out: of more than 8 MiB, the cells in which runners may say something."""
+    readable = [source for source in sources if source.size and not is_binary(source)]
+    if sum(source.size for source in readable) <= _READ_BYTES:
+        return [_Reading(source, 1, source.read(0, source.size)) for source in readable], False
+    worth: Dict[Tuple[int, int], float] = {}
+    for number, source in enumerate(readable):
+        last = (source.size - 1) // _CELLS
+        for anchor in _RUNNER_ANCHORS:
+            cells = _anchored_cells(source, anchor)
+            for cell in cells:
+                worth[number, cell] = worth.get((number, cell), 0.0) + 1.0 / len(cells)
+        for cell in (0, last - 1, last):
+            worth[number, max(cell, 0)] = 2.0
+    chosen = sorted(worth, key=lambda key: (-worth[key], key))[: _READ_BYTES // _CELLS]
+    return [_Reading(source, *_lines_of_span(source, span)) for source, span in _joined_cells(readable, sorted(chosen))], len(chosen) < len(worth)
+
+
+def _group(m: Match[bytes], *names: str) -> bytes:
+    """The first of these groups that an expression has and that took part."""
+    groups = m.groupdict()
+    return next((groups[name] for name in names if groups.get(name)), b"")
+
+
+class _Report:
+    """All that one runner says in an output."""
+
+    __slots__ = ("row", "pages", "cases", "closings", "told", "passed")
+
+    def __init__(self, row: Runner, pages: Sequence[_Reading]) -> None:
+        self.row, self.pages = row, pages
+        self.cases: List[_Case] = []
+        self.told: Dict[str, int] = {}
+        self.closings: List[Tuple[_Reading, Match[bytes]]] = []
+        self.passed: List[Tuple[_Reading, Match[bytes]]] = []
+        for page in pages:
+            if not any(literal in page.text for literal in row.match):
+                continue
+            own: Dict[int, Match[bytes]] = {}
+            for expression in row.closing:
+                for m in page.find(expression):
+                    if any(m.groupdict().values()) and not any(start < m.end() and m.start() < other.end() for start, other in own.items()):
+                        own[m.start()] = m
+            self.closings += [(page, own[start]) for start in sorted(own)]
+            self.passed += [(page, m) for m in page.find(row.success)] if row.success else []
+            if row.read:
+                cases, told = row.read(page)
+                self.cases += cases
+                for name, count in told.items():
+                    self.told[name] = self.told.get(name, 0) + count
+            else:
+                self.cases += self.named(page)
+
+    def named(self, page: _Reading) -> List[_Case]:
+        """The tests and suites that a page names, in order, each with the extent of its report."""
+        row, text = self.row, page.text
+        found: List[_Case] = []
+        for account, expression in enumerate(row.heads):
+            found += [self.case(page, m, 0) for m in page.find(expression)]
+        heads = {case.start for case in found}
+        for account, (opening, item) in enumerate(row.lists, 1):
+            if not opening:
+                found += [self.case(page, m, account) for m in page.find(item) if m.start() not in heads]
+            for m in page.find(opening) if opening else ():
+                at = m.end()
+                line = rx(b"(?m)\n(?:" + item + b")")
+                one = line.match(text, at)
+                while one:
+                    found.append(self.case(page, one, account))
+                    at = one.end()
+                    one = line.match(text, at)
+        marks = [(m.start(), m) for m in page.find(row.suites)] if row.suites else []
+        found = self.within_regions(page, found)
+        self.give_files(page, found, marks)
+        ends = sorted([case.start for case in found if not case.account] + [at for at, _ in marks] + [m.start() for p, m in self.closings if p is page]
+                      + ([m.start() for m in page.find(row.end)] if row.end else []) + [len(text)])  # fmt: skip
+        at = 0
+        for case in sorted(found, key=lambda case: case.start):
+            while ends[at] < max(case.body, case.start + 1):
+                at += 1
+            if not case.account:
+                case.end = min(ends[at], case.body + _BODY)
+        return [case for case in sorted(found, key=lambda case: (case.start, case.account)) if case.kind]
+
+    def case(self, page: _Reading, m: Match[bytes], account: int) -> _Case:
+        """What a line names."""
+        titles = _group(m, "titles")
+        name = self.row.join.join(part.strip() for part in titles.split(b"\n")) if titles else _group(m, "name", "name2").strip()
+        kind = self.row.kinds.get(_group(m, "kind"), "failed")
+        return _Case(kind, name, page, m.start(), m.end(), account, _group(m, "file"), _group(m, "location"), _group(m, "message"))
+
+    def within_regions(self, page: _Reading, cases: List[_Case]) -> List[_Case]:
+        """Without the heads that stand outside of the regions where failures are reported; the region may tell their kind."""
+        row = self.row
+        if not row.region:
+            return cases
+        marks = sorted([(m.start(), row.kinds.get(_group(m, "kind"), "failed")) for m in page.find(row.region)]
+                       + [(m.start(), "") for m in (page.find(row.end) if row.end else ())])  # fmt: skip
+        kept = []
+        for case in cases:
+            before = [kind for at, kind in marks if at <= case.start]
+            if case.account:
+                kept.append(case)
+            elif before and before[-1]:
+                case.kind = before[-1]
+                kept.append(case)
+        return kept
+
+    def give_files(self, page: _Reading, cases: List[_Case], marks: List[Tuple[int, Match[bytes]]]) -> None:
+        """Tell each test the file or package that a line above (or below) gives; such lines name facts themselves."""
+        under = self.row.under
+        for case in cases:
+            near = [m for at, m in marks if (at > case.start if under else at < case.start)]
+            if near and not case.file:
+                case.file = _group(near[0] if under else near[-1], "suite", "ok", "broken")
+            if not case.name:
+                case.name, case.kind = case.file, "error"
+        for at, m in marks:
+            if _group(m, "suite", "broken"):
+                cases.append(_Case("error" if _group(m, "broken") else "suite", _group(m, "suite", "broken"), page, at, m.end(), 9, b"", b"", _group(m, "message")))
+
+    # ── what is made of them ──
+
+    def evidence(self, sampled: bool, status: Optional[int]) -> Optional[Evidence]:
+        """The evidence, each test once; None when this runner said nothing."""
+        row = self.row
+        if not (self.closings or self.told or self.passed) and not (row.sure and self.cases):
+            return None
+        evidence = Evidence(row.name + "/v1")
+        tests, suites = self.census(evidence)
+        facts = [self.fact(case) for case in tests + suites]
+        evidence.facts = _distinct(facts)
+        evidence.totals = {name.replace("_", " "): count for name, count in self.totals().items()}
+        if sampled and not self.closings:
+            evidence.unsure = evidence.unsure or "only the most promising %s were read" % human(_READ_BYTES)
+        failing = [name for name in tuple(row.claims) + tuple(row.suite_claims) if evidence.totals.get(name)]
+        evidence.outcome = "failed" if facts or failing else "passed"
+        closings = self.closings or self.passed
+        evidence.summary = next((page.quote(_counting(m), 9.0) for page, m in reversed(closings)), None)
+        evidence.notes = [page.quote(m.start(), 8.0) for page in self.pages if row.notes for m in page.find(row.notes)][:4]
+        _explain_tests(evidence.facts, {page.source.name: page.source for page in self.pages})
+        evidence.span = self.spans()
+        return evidence
+
+    def totals(self, unit: int = -1) -> Dict[str, int]:
+        """The tool's own counts, of one unit or of all."""
+        totals = dict(self.told)
+        for number, (_, m) in enumerate(self.closings):
+            for name, text in m.groupdict().items() if unit in (-1, number) else ():
+                counts = _counts(text or b"", "suites " if name == "suites" else "") if name in ("tests", "suites", "counts") else {name: int(text)} if text else {}
+                for label, count in counts.items():
+                    totals[label] = totals.get(label, 0) + count
+        return totals
+
+    def census(self, evidence: Evidence) -> Tuple[List[_Case], List[_Case]]:
+        """Failing tests and suites: of each run in the output, the account that agrees with the tool's own count. Sets what is claimed."""
+        tests: List[_Case] = []
+        suites: List[_Case] = []
+        evidence.claimed = 0
+        for unit, cases in enumerate(self.units()):
+            totals = self.totals(unit if len(self.closings) > 1 else -1)
+            own = [case for case in cases if case.account != 9 and case.kind != "suite" and case.name != case.file]
+            parts = [case for case in cases if case.account == 9 or case.kind == "suite" or case.name == case.file]
+            claims = [totals[name] for name in self.row.claims if name in totals]
+            chosen = _account(own, sum(claims)) if claims else own
+            once, often = len(_keys(chosen)), len(chosen) + len(parts if self.row.read else ())
+            missing = max(0, sum(claims) - often) if claims else 0
+            if claims and sum(claims) < once:
+                evidence.unsure = "the tool counts %d failing, the output names %d" % (sum(claims), once)
+            claims = [totals[name] for name in self.row.suite_claims if name in totals]
+            missing += max(0, sum(claims) - len(_keys(parts))) if claims else 0
+            evidence.claimed += missing
+            tests += _detailed(chosen, own)
+            suites += _detailed(parts, parts)
+        evidence.claimed += len(_keys(tests)) + len(_keys(suites))
+        if not (self.closings or self.told) and self.row.closing:
+            evidence.claimed, evidence.unsure = -1, "the tool's own totals are missing"
+        return tests, suites
+
+    def units(self) -> List[List[_Case]]:
+        """The cases of each run: those that the same closing counts count."""
+        if len(self.closings) < 2:
+            return [self.cases]
+        units: List[List[_Case]] = [[] for _ in self.closings]
+        for case in self.cases:
+            own = [(number, m) for number, (page, m) in enumerate(self.closings) if page is case.page]
+            before = [number for number, m in own if m.start() <= case.start]
+            after = [number for number, m in own if m.start() > case.start]
+            number = (before[-1:] or after[:1]) if self.row.after else (after[:1] or before[-1:])
+            units[number[0] if number else 0].append(case)
+        return units
+
+    def fact(self, case: _Case) -> Fact:
+        """A case as a fact: with what its report tells."""
+        page, row = case.page, self.row
+        start, end = case.body, case.end
+        if row.opens and not page.text[start:end].strip():
+            start, end = self.opened(case)
+        body, message, at = page.text[start:end], case.message, -1
+        if not message:
+            for expression in tuple(row.message) + (rb"^[ \t]*(?P<message>\S[^\n]*)",):
+                m = rx(b"(?m)" + expression).search(body)
+                if m:
+                    message, at = _group(m, "message", "message2").strip(), start + m.start(m.lastgroup or 0)
+                    break
+        location = _location(row, body) or case.location or (case.file if case.file != case.name else b"")
+        first = page.line(min(case.start, start))
+        quoted = page.line(at) if at >= 0 else 0
+        last = page.line(max(start + len(body.rstrip()) - 1, case.start))
+        return Fact(case.kind, case.name, location, message, page.source.name, first, max(first, last), quoted, _OWN[case.kind])
+
+    def opened(self, case: _Case) -> Tuple[int, int]:
+        """Where the report of a test stands that is printed before its verdict; nothing when it is not."""
+        text = case.page.text
+        for literal in self.row.opens:
+            at = text.rfind(literal % case.name + b"\n", max(0, case.start - _BACK), case.start)
+            if at >= 0:
+                return at + len(literal % case.name), case.start
+        return case.end, case.end
+
+    def spans(self) -> List[Tuple[str, int, int]]:
+        """The part of each stream that belongs to this runner: from the first to the last of its lines."""
+        spans = []
+        for page in self.pages:
+            marks = [(c.start, c.end) for c in self.cases if c.page is page] + [(m.start(), m.end()) for p, m in self.closings + self.passed if p is page]
+            if self.row.suites:
+                marks += [(m.start(), m.end()) for m in page.find(self.row.suites)]
+            if marks:
+                spans.append((page.source.name, page.line(min(marks)[0]), page.line(max(end for _, end in marks) - 1)))
+        return _spans_of(spans)
+
+
+def _counting(m: Match[bytes]) -> int:
+    """Where the line of closing counts stands that tells of failures, else the first of them: the LF before it."""
+    for name in ("failed", "tests", "counts", "failures"):
+        if m.groupdict().get(name):
+            return m.string.rfind(b"\n", 0, m.start(name))
+    return m.start()
+
+
+def _counts(text: bytes, prefix: str) -> Dict[str, int]:
+    """The counts of a line like `2 failed, 1 passed` or `Failures: 2, Errors: 1`."""
+    counts: Dict[str, int] = {}
+    if rx(rb"[:=] *\d").search(text):
+        pairs = [(m.group(1), m.group(2)) for m in rx(rb"([A-Za-z][A-Za-z ]*?)(?:[:=]| :) *(\d+)").finditer(text)]
+    else:
+        pairs = [(m.group(2), m.group(1)) for m in rx(rb"(\d+) +([A-Za-z]+)").finditer(text)]
+    for name, count in pairs:
+        label = prefix + name.decode("ascii").strip().lower()
+        counts[label] = counts.get(label, 0) + int(count)
+    return counts
+
+
+def _keys(cases: Sequence[_Case]) -> Dict[Tuple[bytes, bytes], List[_Case]]:
+    """Cases by what they name, each name once, in order."""
+    keys: Dict[Tuple[bytes, bytes], List[_Case]] = {}
+    for case in cases:
+        keys.setdefault((case.name, case.file), []).append(case)
+    return keys
+
+
+def _account(cases: List[_Case], claimed: int) -> List[_Case]:
+    """Of several accounts of the same failures, the first that names as many as the tool counts, else all of the fullest that names no more."""
+    accounts: Dict[int, List[_Case]] = {}
+    for case in cases:
+        accounts.setdefault(case.account, []).append(case)
+    ranked = [accounts[number] for number in sorted(accounts)]
+    for account in ranked:
+        if len(_keys(account)) == claimed:
+            return account
+    fitting = [account for account in ranked if len(_keys(account)) <= claimed] or ranked[:1] or [[]]
+    return max(fitting, key=lambda account: len(_keys(account)))
+
+
+def _detailed(chosen: Sequence[_Case], all_cases: Sequence[_Case]) -> List[_Case]:
+    """Each chosen test once: as its own report names it where there is one, with what the other lines add."""
+    others: Dict[bytes, List[_Case]] = {}
+    for case in all_cases:
+        others.setdefault(case.name, []).append(case)
+    out = []
+    for (name, file), same in _keys(chosen).items():
+        same = same + [case for case in others[name] if not (file and case.file and case.file != file)]
+        best = min(same, key=lambda case: (not case.page.text[case.body : case.end].strip(), case.account))
+        for case in same:
+            best.kind = "error" if "error" in (case.kind, best.kind) else best.kind
+            best.location = best.location or case.location
+            best.file = best.file or case.file
+            best.message = best.message or (case.message if not best.page.text[best.body : best.end].strip() else b"")
+        out.append(best)
+    return out
+
+
+def _distinct(facts: Sequence[Fact]) -> List[Fact]:
+    """Each identity once; where two tests of one name are apart, the file says which."""
+    once: Dict[Tuple[bytes, bytes], Fact] = {}
+    for fact in facts:
+        once.setdefault((fact.identity, fact.location), fact)
+    return list(once.values())
+
+
+def _location(row: Runner, body: bytes) -> bytes:
+    """The first place that a report names in the user's own code, else none."""
+    for expression in row.location:
+        for m in rx(b"(?m)" + expression).finditer(body):
+            place = _group(m, "location")
+            if m.groupdict().get("line"):
+                place += b":" + m.group("line")
+            if place and not rx(_LIBRARY).search(place) and not rx(rb"^(?:node:|internal/|native|<|java/)").match(place):
+                return place
+    return b""
+
+
+def _explain_tests(facts: Sequence[Fact], sources: Dict[str, Source]) -> None:
+    """Quote what explains the foremost facts: what was expected and got first, the user's frames before a library's, source least."""
+    for fact in [fact for fact in facts if fact.kind != "suite"][:_RUNNERS_TOLD]:
+        last = min(fact.last, max(fact.first, fact.quoted) + 24)
+        rows = sources[fact.stream].slice(fact.first, last).split(b"\n") if last > fact.first else []
+        for number, raw in enumerate(rows[: last - fact.first + 1], fact.first):
+            text = normal(raw)
+            if number <= max(fact.first, fact.quoted) or not text.strip():
+                continue
+            value = 6.0 if rx(_NEAR).match(text) else 2.0 if rx(_FRAME).match(text) or rx(_EXCERPT).match(text) else 3.0 if rx(rb"\w").search(text) else 0.5
+            if rx(_LIBRARY).search(text) or b"node:" in text:
+                value = 0.5
+            fact.context.append(Quote(fact.stream, number, raw, value - 0.05 * (number - fact.first)))
+
+
+def parse_runners(sources: List[Source], status: Optional[int], rows: Sequence[Runner] = ()) -> List[Evidence]:
+    """What test runners report: the evidence of each that is known by its output.
+
+    Failing tests are facts, each once, spelt as the runner prints them; its own totals confirm that none is missing or made up.
+    """
+    pages, sampled = _runner_pages(sources)
+    found = []
+    for row in rows or RUNNERS:
+        if any(literal in page.text for page in pages for literal in row.match):
+            evidence = _Report(row, pages).evidence(sampled, status)
+            if evidence:
+                found.append(evidence)
+    return found
+
+
+# ── formats that lines do not tell ──
+
+
+def _read_tap(page: _Reading) -> Tuple[List[_Case], Dict[str, int]]:
+    """TAP, nested as node and node-tap nest it: a test's own subtests stand above it, further in.
+
+    Source: testanything.org, versions 13 and 14.
+    """
+    text, cases, open_cases, ran, told = page.text, [], [], 0, {}  # type: ignore[var-annotated]
+    plan = [int(m.group(1)) for m in page.find(rb"1\.\.(\d+)(?: |$)")]
+    if not plan and not rx(rb"\nTAP version 1[34]\n").search(text):
+        return [], {}
+    line = rb"(?P<indent> *)(?P<kind>not ok|ok)(?: (?P<number>\d+))?(?: +- +| +)?(?P<name>[^\n]*?)(?: +# ?(?P<tag>(?i:skip|todo|time=|in \d)[^\n]*)?)?(?: \{)?$"
+    for m in page.find(line):
+        depth, name, tag = len(m.group("indent")), m.group("name").replace(b"\\#", b"#"), (m.group("tag") or b"").lower()
+        ran += depth == 0
+        under = [case for at, case in open_cases if at > depth]
+        open_cases = [(at, case) for at, case in open_cases if at <= depth]
+        for case in under:
+            case.name = name + b" " + case.name
+        if m.group("kind") == b"not ok" and not tag.startswith((b"skip", b"todo")):
+            case = _Case("suite" if under else "failed", name or b"not ok " + (m.group("number") or b""), page, m.start(), m.end())
+            told["failed"] = told.get("failed", 0) + (not under)
+            case.end = _yaml_end(text, m.end(), depth)
+            cases.append(case)
+            open_cases.append((depth, case))
+        open_cases += [(depth, case) for case in under]
+    return cases, told if plan and sum(plan) == ran else {}
+
+
+def _yaml_end(text: bytes, at: int, depth: int) -> int:
+    """Where the diagnostics below a line of TAP end: a block of YAML, or comments."""
+    margin = b" " * depth
+    m = rx(rb"\n%s  ---[^\n]*\n(?:(?!%s  \.\.\.)[^\n]*\n){0,400}%s  \.\.\.|(?:\n%s# [^\n]*)+" % (margin, margin, margin, margin)).match(text, at)
+    return m.end() if m else at
+
+
+def _read_node(page: _Reading) -> Tuple[List[_Case], Dict[str, int]]:
+    """The tree that node --test prints: a test's own subtests stand above it, further in; the list below it says where each is."""
+    text, cases, below = page.text, [], []  # type: ignore[var-annotated]
+    places: Dict[bytes, List[Tuple[bytes, int, int]]] = {}
+    listed = [m for m in page.find(rb"test at (?P<location>[^\n]*:\d+:\d+)\n\xe2\x9c\x96 (?P<name>[^\n]*?)(?: \([\d.]+ms\))?(?: #[^\n]*)?$")]
+    ends = [m.start() for m in listed[1:]] + [len(text)]
+    for m, end in zip(listed, ends):
+        places.setdefault(m.group("name"), []).append((m.group("location"), m.end(), min(end, m.end() + _BODY)))
+    line = rb"(?P<indent> *)(?P<mark>\xe2\x9c\x96|\xe2\x96\xb6|\xe2\x9c\x94) (?P<name>[^\n]*?) \([\d.]+ms\)(?: #[^\n]*)?$"
+    taken = {text.find(b"\n", m.start() + 1) for m in listed}
+    for m in page.find(line):
+        depth = len(m.group("indent"))
+        under = [case for at, case in below if at > depth]
+        below = [(at, case) for at, case in below if at <= depth]
+        if m.start() in taken or m.group("mark") != b"\xe2\x9c\x96":
+            continue
+        name = m.group("name")
+        case = _Case("suite" if under else "failed", name, page, m.start(), m.end())
+        if not under and places.get(name):
+            case.location, case.body, case.end = places[name].pop(0)
+        for child in under:
+            child.name = name + b" " + child.name
+        cases.append(case)
+        below += [(depth, child) for child in under] + [(depth, case)]
+    return cases, {}
+
+
+def _read_go_json(page: _Reading) -> Tuple[List[_Case], Dict[str, int]]:
+    """The events of `go test -json`. Source: go doc cmd/test2json."""
+    import json
+
+    output: Dict[Tuple[str, str], List[Tuple[int, str]]] = {}
+    cases, told, seen = [], {"pass": 0, "fail": 0, "skip": 0}, set()
+    for m in page.find(rb"\{\"(?:Time|Action|ImportPath)\":[^\n]*\}$"):
+        try:
+            event = json.loads(m.group())
+        except ValueError:
+            continue
+        action, package, test = (str(event.get(key, "")) for key in ("Action", "Package", "Test"))
+        key = package or str(event.get("ImportPath", "")), test
+        if action in ("output", "build-output"):
+            output.setdefault(key, []).append((m.start(), str(event.get("Output", ""))))
+        if action in ("pass", "fail", "skip") and (test or action == "fail") and (key, action) not in seen:
+            seen.add((key, action))
+            told[action] += bool(test)
+        elif action != "build-fail":
+            continue
+        if action in ("fail", "build-fail"):
+            lines = [(at, text) for at, text in output.get(key, ()) if not text.startswith(("===", "---", "FAIL", "exit status")) and text.strip()]
+            case = _Case("failed" if test else "suite" if action == "fail" else "error", (test or key[0]).encode(), page, m.start(), m.start(), file=package.encode())
+            place = next((found for found in (rx(rb"^ *(\S+\.go:\d+(?::\d+)?): (.*)").match(text.encode()) for _, text in lines) if found), None)
+            first = [text.strip().encode() for _, text in lines if test or action != "fail"][:1]
+            case.location, case.message = (place.group(1), place.group(2)) if place else (package.encode() if test else b"", first[0] if first else b"")
+            case.start = lines[0][0] if lines and test else m.start()
+            case.end = case.body = m.end()
+            cases.append(case)
+    nested = {(case.file, case.name.rpartition(b"/")[0]) for case in cases}
+    for case in cases:
+        case.kind = "suite" if case.kind == "failed" and (case.file, case.name) in nested else case.kind
+    return cases, {name: count for name, count in told.items() if sum(told.values())}
+
+
+# ── what is particular to each runner ──
+
+_JS_FRAME = rb"^ +at (?:[^\n]*?\()?(?P<location>(?:file://)?[^\s()][^\n()]*?:\d+:\d+)\)?$"
+_NODE_COUNTS = tuple(
+    b"".join(rb"%s %s (?P<%s>\d+)\n" % (mark, name, name) for name in (b"tests", b"suites", b"pass", b"fail", b"cancelled", b"skipped", b"todo"))
+    for mark in (b"\xe2\x84\xb9", b"#")
+)
+
+RUNNERS: List[Runner] = [
+    Runner(
+        "jest", (b"\nTest Suites: ",),
+        heads=(rb"  \xe2\x97\x8f (?!Console$|Test suite failed to run$)(?P<name>\S[^\n]*)\n$", rb"  \xe2\x97\x8f Test suite failed to run\n$"),
+        closing=(rb"Test Suites: (?P<suites>[^\n]*)\nTests: +(?P<tests>[^\n]*)",),
+        suite_claims=("suites failed",),
+        suites=rb"(?:FAIL +(?P<suite>[^\n]*?)|PASS +(?P<ok>[^\n]*?))(?: \([\d.]+ m?s\))?$",
+        end=rb"(?:Snapshot Summary$|Summary of all failing tests$|Test Suites: | \xe2\x80\xba )",
+        location=(_JS_FRAME,), message=(rb"Details:\n\n +(?P<message>\S[^\n]*)",),
+        notes=rb"Jest: [^\n]* coverage threshold [^\n]*|Jest did not exit [^\n]*",
+    ),
+    Runner(
+        "vitest", (b"Test Files  ",),
+        heads=(rb" FAIL  (?:\|[^|\n]*\| )?(?P<file>[^\n]+?)(?: \[ [^\n]* \])$", rb" FAIL  (?:\|[^|\n]*\| )?(?P<name>[^\n]* > [^\n]*?)$"),
+        closing=(rb" *Test Files  (?P<suites>[^\n]*)\n(?: *Tests  (?P<tests>[^\n]*))?",),
+        end=rb"\xe2\x8e\xaf{3}|(?: *Test Files  )",
+        location=(rb"^ \xe2\x9d\xaf (?:[^\n]* )?(?P<location>\S+:\d+:\d+)$",),
+        notes=rb" *Errors  \d+ error[^\n]*|[^\n]*Unhandled Rejection[^\n]*",
+    ),
+    Runner(
+        "mocha", (b" passing (", b" failing\n"),
+        heads=(rb"  \d+\) (?P<titles>[^\n]*(?:\n {7,}[^\n]+)*?):$(?=\n(?! {7}))",),
+        closing=(rb"  (?P<passing>\d+) passing \([^\n]*\)$(?:\n  (?P<pending>\d+) pending)?(?:\n  (?P<failing>\d+) failing)?",),
+        claims=("failing",), region=rb"  \d+ failing$", end=rb"  \d+ passing \(", after=True, location=(_JS_FRAME,),
+    ),
+    Runner("node-test", (b"\xe2\x84\xb9 tests ",), closing=_NODE_COUNTS[:1], claims=("fail", "cancelled"), read=_read_node, location=(), after=True),
+    Runner("tap", (b"ok ",), closing=_NODE_COUNTS[1:], claims=("fail", "cancelled"), read=_read_tap,
+           location=(rb"(?:location|at|file): '?\"?(?P<location>[^\s'\"]+:\d+(?::\d+)?)", rb"in test file (?P<location>[^\n]*?), line (?P<line>\d+)", rb"fileName: \"?(?P<location>[^\s\"]+)\"?\n(?:[^\n]*\n)?\s*lineNumber: (?P<line>\d+)"),
+           message=(rb"^ *error: \|-\n\s*(?P<message>[^\n]+)", rb"^ *error: ['\"]?(?P<message>[^\n]+?)['\"]?$", rb"^ *message: ['\"]?(?P<message>[^\n]+?)['\"]?$", rb"^# +(?P<message>`[^\n]*)")),
+    Runner("go", (b"--- FAIL: ", b"FAIL\t", b"ok  \t", b"panic: "),
+           heads=(rb" *--- FAIL: (?P<name>\S+) \([\d.]+s\)$",), lists=((rb"\trunning tests:$", rb"\t\t(?P<name>\S+) \("),),
+           suites=rb"(?:FAIL\t(?P<suite>\S+)\t[\d.]+s|FAIL\t(?P<broken>\S+) \[(?P<message>[a-z ]+)\]|ok  \t(?P<ok>\S+)\t[^\n]*|\?   \t(?P<none>\S+)\t[^\n]*)$", under=True, sure=True,
+           success=rb"(?:ok  \t\S+\t(?:[\d.]+s|\(cached\))[^\n]*|FAIL\t\S+\t[\d.]+s|FAIL\t\S+ \[[a-z ]+\])$", end=rb"(?:FAIL|PASS|ok  \t[^\n]*|exit status \d+)$|=== ",
+           location=(rb"^ +(?P<location>\S+\.go:\d+): ", rb"^\t(?P<location>\S+\.go:\d+)"), message=(rb"^ +\S+\.go:\d+: (?P<message>[^\n]*)", rb"^(?P<message>panic: [^\n]*)"),
+           opens=(b"=== NAME  %s", b"=== RUN   %s"), notes=rb"panic: test timed out[^\n]*"),
+    Runner("go-json", (b"\"Action\":\"",), claims=("fail",), read=_read_go_json),
+    Runner(
+        "cargo-test", (b"\ntest result: ",),
+        heads=(rb"---- (?P<name>[^\n]+?) (?:stdout|stderr) ----$",),
+        lists=((b"", rb"test (?P<name>[^\n]+?)(?: - should panic)? \.\.\. FAILED$"), (rb"failures:(?=\n    \S)", rb"    (?P<name>\S[^\n]*)$")),
+        closing=(rb"test result: (?:ok|FAILED)\. (?P<passed>\d+) passed; (?P<failed>\d+) failed; (?P<ignored>\d+) ignored; (?P<measured>\d+) measured; (?P<filtered_out>\d+) filtered out",),
+        end=rb"failures:$|running \d+ tests?$",
+        location=(rb"panicked at (?:'[^\n]*', )?(?P<location>[^\s:'][^\n:']*:\d+:\d+)", rb"^ *--> (?P<location>\S+:\d+:\d+)"),
+        message=(rb"panicked at '(?P<message>[^\n]*)', \S+$", rb"panicked at [^\n]*:\n(?P<message>[^\n]+)", rb"^(?P<message>error(?:\[\w+\])?: [^\n]*)", rb"^(?P<message>Error: [^\n]*)"),
+    ),
 ]  # fmt: skip
 
 
@@ -7521,58 +8488,107 @@ ANY_DIAGNOSTICS: List[Row] = [
 
 _NPM = rb"(?:npm|pnpm|bun) (?:ERR!|error) "
 
-PACKAGING: List[Row] = [
-    Row("pip", (b"ERROR: ", b"error: ", b"Successfully installed", b"Requirement already satisfied", b" depends on "),
-        (rb"ERROR: Cannot install (?P<identity>[^\n]+?) because (?P<message>these package versions have conflicting dependencies[^\n]*|[^\n]*)",
-         rb" +(?P<identity>(?:The user requested(?: \(constraint\))? \S[^\n]*|\S+ (?:\S+ )?depends on [^\n]+))$",
-         rb"ERROR: (?P<message>Could not find a version that satisfies the requirement (?P<identity>[^\s(]+)[^\n]*)(?:\nERROR: No matching distribution[^\n]*)?",
-         rb"ERROR: (?P<message>No matching distribution found for (?P<identity>[^\s(]+)[^\n]*)",
-         rb"ERROR: (?P<message>(?:Failed building wheel for|Failed to build|Could not build wheels for|Failed to build installable wheels for some pyproject.toml based projects) \(?'?(?P<identity>[^\s,')]+)[^\n]*)",
-         rb"ERROR: (?P<message>(?P<identity>[^\s:]+(?: [^\s:]+)?) (?:has requirement|requires) [^\n]+)", rb"(?P<message>(?P<identity>[\w.-]+ [\w.!+-]+) requires [^\n]+, (?:but you have|which is not installed)[^\n]*)",
-         rb"ERROR: (?P<message>(?:Package|Ignored the following[^\n]*|Invalid requirement:) '?(?P<identity>[^'\n:]+)'?[^\n]*)",
-         rb"ERROR: (?P<message>Could not open requirements file: [^\n]*|Could not install packages due to [^\n]*|Directory '[^'\n]+' is not installable[^\n]*|\S+ is not a (?:valid|supported) [^\n]*|Can not [^\n]*|Hash[^\n]*|THESE PACKAGES[^\n]*)"),
-        severity={b"": "package"}, success=rb"Successfully installed |Requirement already satisfied: ", more=rb"[ \t]",
-        notes=rb"ERROR: ResolutionImpossible|error: (?:subprocess-exited-with-error|metadata-generation-failed|failed-wheel-build)",
-        sign=rb"^(?:Collecting|Requirement already|Looking in|Processing|Obtaining) |^ERROR: (?:Cannot install|Could not|No matching|Failed|Package|pip's|Invalid|Directory)|^Successfully installed |^error: subprocess-exited"),
-    Row("npm", (b"npm error ", b"npm ERR! ", b" vulnerabilities", b"packages in ", b"package in ", b"up to date", b"# npm audit report"),
-        (_NPM + rb"(?P<message>While resolving: (?P<identity>\S+))", _NPM + rb"(?P<message>(?:Found|Conflicting peer dependency): (?P<identity>\S+))",
-         _NPM + rb"Could not resolve dependency:\n" + _NPM + rb"(?P<message>\w+ (?P<identity>\S+@\"[^\"\n]*\") from [^\n]+)",
-         _NPM + rb"notarget (?P<message>No matching version found for (?P<identity>[^\s]+?)\.?)$",
-         _NPM + rb"(?:404|E404) +(?P<message>'?(?P<identity>@?[^\s'@]+@[^\s']+?)'? is not in (?:the npm|this) registry[^\n]*|The requested resource '(?P<x>[^']+)'[^\n]*)",
-         _NPM + rb"(?P<message>Missing script: \"?(?P<identity>[^\"\n]+)\"?)", _NPM + rb"(?P<message>(?:missing|invalid|extraneous|peer dep missing): (?P<identity>[^\s,]+)[^\n]*)",
-         _NPM + rb"path (?P<location>[^\n]+)\n(?:" + _NPM + rb"[^\n]*\n){0,4}?" + _NPM + rb"(?P<message>command (?P<identity>\S[^\n]*))",
-         _NPM + rb"(?P<message>Lifecycle script [`'](?P<identity>[^`'\n]+)[`'] failed[^\n]*)", _NPM + rb"(?P<code>EJSONPARSE|EUSAGE|ENOTFOUND|ECONNREFUSED|EINTEGRITY|EACCES|ENEEDAUTH) (?P<message>[^\n]+)",
-         rb"(?P<identity>@?[\w./-]+)  (?P<message>[<>=*^~\d][^\n]*)\n(?:Severity: (?P<severity>\w+)\n)?(?=[^\n]* - https?://|Depends on vulnerable)"),
-        severity={b"": "package", b"critical": "package 10", b"high": "package 9", b"moderate": "package 6", b"low": "package 4"},
-        summary=(rb"(?P<vulnerabilities>\d+) (?:\w+ severity )?vulnerabilit(?:y|ies)",), claims=(), notes=_NPM + rb"code \w+", more=_NPM + rb" |[ \t]",
-        success=rb"(?:added|removed|changed) \d+ packages?|up to date\b|found 0 vulnerabilities"),
-    Row("pnpm", (b"ERR_PNPM_",), (rb"(?:\xe2\x80\x89| )?(?P<code>ERR_PNPM_\w+)(?:\xe2\x80\x89| ) *(?P<message>[^\n]*?(?:for|of|from|GET) (?P<identity>[^\s:]+)[^\n]*)", rb"(?:\xe2\x80\x89| )?(?P<code>ERR_PNPM_\w+)(?:\xe2\x80\x89| ) *(?P<message>[^\n]*)"), severity={b"": "package"}),
-    Row("yarn", (b"error ", b"YN00"),
-        (rb"error (?P<message>Couldn't find (?:any versions for |package )\"(?P<identity>[^\"\n]+)\"[^\n]*)", rb"error (?P<message>(?:An unexpected error occurred|(?P<identity>[^\s:]+)(?:@|: )|Command )[^\n]*)",
-         rb"\xe2\x9e\xa4 (?P<code>YN00(?!00|02|13|60|86|07|19|50)\d\d): (?:\xe2\x94\x82|\xe2\x94\x94|\xe2\x94\x8c)? ?(?P<message>(?P<identity>[^\s:]+(?:@[^\s:]+(?::[^\s:]+)?)?)[^\n]*)"),
-        severity={b"": "package"}, sign=rb"^yarn [\w ]*v?\d|\xe2\x9e\xa4 YN\d{4}|^info Visit https://yarnpkg"),
-    Row("uv", ("×".encode(), b"error: ", b"Resolved ", b"Audited "),
-        (rb" *\xc3\x97 (?P<message>No solution found[^\n]*(?:\n[^\n]*)?\n *\xe2\x95\xb0\xe2\x94\x80\xe2\x96\xb6 (?:[^\n]*?\b(?:no version of|there (?:is|are) no versions? of|your project depends on|you require|only|Because) )?(?P<identity>[^\s,]+)[^\n]*)",
-         rb" *\xc3\x97 (?P<message>Failed to [^\n]*?`(?P<identity>[^`\n]+)`[^\n]*)", rb"error: (?P<message>(?:Failed|No |Distribution|The lockfile|Request failed|Package)[^\n]*)"),
-        severity={b"": "package"}, more=rb"[ \t]", sign=rb"\xe2\x95\xb0\xe2\x94\x80\xe2\x96\xb6 |^(?:Resolved|Audited|Installed|Prepared|Using CPython) ",
-        success=rb"(?:Installed|Audited|Uninstalled) \d+ packages? in "),
-    Row("poetry", (b"version solving failed", b"Because "),
-        (rb" *(?P<message>(?:Because|So, because) [^\n]*?(?:depends on|requires|depends on both|no versions of) (?P<identity>[^\s]+(?: \([^)\n]*\))?)[^\n]*)",), severity={b"": "package"},
-        sign=rb"version solving failed", more=rb" *(?:and|so|thus|Thus) |$"),
-    Row("cargo", (b"error: failed to ", b"error: no matching package", b"error: the lock file", b"error: package `"),
-        (rb"error: (?P<message>(?:failed to (?:select a version for|get|download|load source for dependency|resolve)|no matching package(?: named)?(?: found)?|package)[^`\n]*`(?P<identity>[^`\n]+)`[^\n]*)",
-         rb"error: (?P<message>failed to parse manifest at `(?P<location>[^`\n]+)`)", rb"error: (?P<message>(?:the lock file|no matching package found|failed to)[^\n]*)"), severity={b"": "package"}, more=rb"[ \t]|Caused by|$",
-        sign=rb"^error: (?:failed to (?:select|get|download|load|parse manifest|resolve|sync)|no matching package|the lock file|package `)"),
-    Row("go-mod", (b"go: ",), (rb"go: (?P<message>(?:module |finding module for package )?(?P<identity>[\w./-]+\.[\w./-]+(?:@[^\s:]+)?):? [^\n]+)", rb"go: (?P<message>(?:updates to go\.(?:mod|sum)|inconsistent|cannot find|go\.mod)[^\n]*)"),
-        severity={b"": "package"}, sign=rb"^go: (?:module |updates |inconsistent|cannot find|[\w./-]+@\S+: |[\w./-]+: (?:no matching|module|invalid|unrecognized))", more=rb"\t"),
-    Row("bundler", (b"Could not find gem", b"Bundler could not", b"Could not find compatible"), (rb"(?P<message>Could not find gem '(?P<identity>[^'\n]+)'[^\n]*)", rb"(?P<message>Bundler could not find compatible versions for gem \"(?P<identity>[^\"\n]+)\"[^\n]*)",
-         rb"Because (?P<message>[^\n]*? depends on (?P<identity>[\w-]+)[^\n]*)"), severity={b"": "package"}),
-    Row("apt", (b"E: ", b"unmet dependencies"),
-        (rb"E: (?P<message>Unable to locate package (?P<identity>\S+))", rb"E: (?P<message>Package '(?P<identity>[^'\n]+)' has no installation candidate)", rb"E: (?P<message>Version '[^'\n]+' for '(?P<identity>[^'\n]+)' was not found)",
-         rb" (?P<identity>[\w.+:-]+) : (?P<message>(?:Depends|PreDepends|Conflicts|Breaks|Recommends): [^\n]+)", rb"E: (?P<message>(?:Unable to (?:correct|fetch|acquire|lock)|Failed to fetch|Could not|Sub-process|The repository|Broken|Unmet|dpkg was)[^\n]*)"),
-        severity={b"": "package"}, sign=rb"^E: |unmet dependencies"),
-    Row("composer", (b"composer.json requires", b"could not be resolved"), (rb" +- (?P<message>(?:Root )?composer\.json requires (?P<identity>\S+)[^\n]*)", rb" +- (?P<message>(?P<identity>\S+/\S+) [^\n]* requires [^\n]*)"), severity={b"": "package"}),
+PACKAGING: List[Dialect] = [
+    Dialect("pip", (b"ERROR: ", b" depends on ", b" requires "), (rb"ERROR: Cannot install (?P<identity>[^\n]+?) because "
+        rb"(?P<message>these package versions have conflicting dependencies[^\n]*|[^\n]*)",
+        rb" +(?P<identity>(?:The user requested(?: \(constraint\))? \S[^\n]*|\S+ (?:\S+ )?depends on [^\n]+))$",
+        rb"ERROR: (?P<message>Could not find a version that satisfies the requirement (?P<identity>[^\s(]+)[^\n]*)"
+        rb"(?:\nERROR: No matching distribution[^\n]*)?",
+        rb"ERROR: (?P<message>No matching distribution found for (?P<identity>[^\s(]+)[^\n]*)",
+        rb"ERROR: (?P<message>(?:Failed building wheel for|Failed to build|Could not build wheels for|"
+        rb"Failed to build installable wheels for some pyproject.toml based projects) \(?'?" rb"(?P<identity>[^\s,')]+)[^\n]*)",
+        rb"ERROR: (?P<message>(?P<identity>[^\s:]+(?: [^\s:]+)?) (?:has requirement|requires) [^\n]+)",
+        rb"(?P<message>(?P<identity>[\w.-]+ [\w.!+-]+) requires [^\n]+, (?:but you have|" rb"which is not installed)[^\n]*)",
+        rb"ERROR: (?P<message>(?:Package|Ignored the following[^\n]*|Invalid requirement:) '?" rb"(?P<identity>[^'\n:]+)'?[^\n]*)",
+        rb"ERROR: (?P<message>Could not open requirements file: [^\n]*|Could not install packages due to [^\n]*|"
+        rb"Directory '[^'\n]+' is not installable[^\n]*|\S+ is not a (?:valid|supported) [^\n]*|Can not [^\n]*|"
+        rb"Hash[^\n]*|THESE PACKAGES[^\n]*)"), severity={b"": "package"},
+        success=rb"Successfully installed |Requirement already satisfied: ", more=rb"[ \t]",
+        notes=rb"ERROR: ResolutionImpossible|error: (?:subprocess-exited-with-error|metadata-generation-failed|"
+        rb"failed-wheel-build)",
+        sign=rb"^(?:Collecting|Requirement already|Looking in|Processing|Obtaining) |^ERROR: (?:Cannot install|Could not|"
+        rb"No matching|Failed|Package|pip's|Invalid|Directory)|^Successfully installed |^error: subprocess-exited"),
+    Dialect("npm", (b"npm error ", b"npm ERR! ", b"# npm audit report"), (_NPM
+        + rb"(?P<message>While resolving: (?P<identity>\S+))", _NPM
+        + rb"(?P<message>(?:Found|Conflicting peer dependency): (?P<identity>\S+))", _NPM + rb"Could not resolve dependency:\n"
+        + _NPM + rb"(?P<message>\w+ (?P<identity>\S+@\"[^\"\n]*\") from [^\n]+)", _NPM
+        + rb"notarget (?P<message>No matching version found for (?P<identity>[^\s]+?)\.?)$", _NPM
+        + rb"(?:404|E404) +(?P<message>'?(?P<identity>@?[^\s'@]+@[^\s']+?)'? is not in (?:the npm|" rb"this) registry[^\n]*)", _NPM
+        + rb"404 +(?P<message>The requested resource '(?P<identity>[^'\n]+)'[^\n]*)", _NPM
+        + rb"JSON\.parse (?P<message>Invalid (?P<identity>[^\s:]+):[^\n]*)", _NPM
+        + rb"(?P<message>Missing script: \"?(?P<identity>[^\"\n]+)\"?)", _NPM
+        + rb"(?P<message>(?:missing|invalid|extraneous|peer dep missing): (?P<identity>[^\s,]+)[^\n]*)", _NPM
+        + rb"path (?P<location>[^\n]+)\n(?:" + _NPM + rb"[^\n]*\n){0,4}?" + _NPM + rb"(?P<message>command (?P<identity>\S[^\n]*))",
+        _NPM + rb"(?P<message>Lifecycle script [`'](?P<identity>[^`'\n]+)[`'] failed[^\n]*)", _NPM
+        + rb"(?P<code>EJSONPARSE|EUSAGE|ENOTFOUND|ECONNREFUSED|EINTEGRITY|EACCES|ENEEDAUTH) (?P<message>[^\n]+)",
+        rb"(?P<identity>@?[\w./-]+)  (?P<message>[<>=*^~\d][^\n]*)\n(?:Severity: (?P<severity>\w+)\n)?"
+        rb"(?=[^\n]* - https?://|Depends on vulnerable)"), severity={b"": "package", b"critical": "package 10",
+        b"high": "package 9", b"moderate": "package 6", b"low": "package 4"},
+        summary=(rb"(?P<vulnerabilities>\d+) (?:\w+ severity )?vulnerabilit(?:y|ies)",), claims=(), notes=_NPM + rb"code \w+",
+        more=_NPM + rb" |[ \t]", success=rb"(?:added|removed|changed) \d+ packages?|up to date\b|found 0 vulnerabilities"),
+    Dialect("pnpm", (b"ERR_PNPM_",), (rb"Error: (?P<code>ERR_PNPM_\w+)\n(?:[^\n]*\n){1,8}?[^\n]*?(?P<message>(?:Failed to resolve|"
+        rb"No matching version found for|404 Not Found[^\n]*?) (?P<identity>[^\s@]*@?[^\s@]+@[^\s,]+)[^\n]*)",
+        rb"(?:\xe2\x80\x89|Error:)? *(?P<code>ERR_PNPM_\w+)(?:\xe2\x80\x89)? *(?P<message>[^\n]*?(?:for|of|from|"
+        rb"GET) (?P<identity>[^\s:]+)[^\n]*)",
+        rb"(?:\xe2\x80\x89|Error:)? *(?P<code>ERR_PNPM_\w+)(?:\xe2\x80\x89)? *(?P<message>[^\n]*)"), severity={b"": "package"},
+        more=rb"[ \t]|$"),
+    Dialect("yarn", (b"error ", b"YN00"),
+        (rb"error (?P<message>Couldn't find (?:any versions for |package )\"(?P<identity>[^\"\n]+)\"[^\n]*)",
+        rb"error (?P<message>(?:An unexpected error occurred|(?P<identity>[^\s:]+)(?:@|: )|Command )[^\n]*)",
+        rb"\xe2\x9e\xa4 (?P<code>YN00(?!00|02|13|60|86|07|19|50)\d\d): (?:\xe2\x94\x82|\xe2\x94\x94|\xe2\x94\x8c)? ?"
+        rb"(?P<message>(?P<identity>[^\s:]+(?:@[^\s:]+(?::[^\s:]+)?)?)[^\n]*)"), severity={b"": "package"},
+        sign=rb"^yarn [\w ]*v?\d|\xe2\x9e\xa4 YN\d{4}|^info Visit https://yarnpkg"),
+    Dialect("uv", (" × ".encode(), b"error: "),
+        (rb" *(?:\xc3\x97|error:) (?P<message>No solution found[^\n]*)(?:\n[^\n]*?\b(?:versions? of|depends? on|"
+        rb"requires?) (?P<identity>\S+?)[,.]?(?=\s|$))?",
+        rb" *\xc3\x97 (?P<message>Failed to [^\n]*?`(?P<identity>[^`\n]+)`[^\n]*)",
+        rb"error: (?P<message>(?:Failed|No |Distribution|The lockfile|Request failed|Package)[^\n]*)"), severity={b"": "package"},
+        more=rb"[ \t]",
+        sign=rb"No solution found when resolving|\xe2\x95\xb0\xe2\x94\x80\xe2\x96\xb6 |^(?:Resolved|Audited|Installed|"
+        rb"Prepared|Using CPython) ", success=rb"(?:Installed|Audited|Uninstalled) \d+ packages? in "),
+    Dialect("poetry", (b"version solving failed", b"Because "),
+        (rb" *(?P<message>(?:Because|So, because) [^\n]*?(?:depends on|requires|depends on both|no versions of) "
+        rb"(?P<identity>[^\s]+(?: \([^)\n]*\))?)[^\n]*)",), severity={b"": "package"}, sign=rb"version solving failed",
+        more=rb" *(?:and|so|thus|Thus) |$"),
+    Dialect("cargo", (b"error: failed to ", b"error: no matching package", b"error: the lock file", b"error: package `"),
+        (rb"error: (?P<message>(?:failed to (?:select a version for|get|download|load source for dependency|resolve)|"
+        rb"no matching package(?: named)?(?: found)?|package)[^`\n]*`(?P<identity>[^`\n]+)`[^\n]*)",
+        rb"error: (?P<message>failed to parse manifest at `(?P<location>[^`\n]+)`)",
+        rb"error: (?P<message>(?:the lock file|no matching package found|failed to)[^\n]*)"), severity={b"": "package"},
+        more=rb"[ \t]|Caused by|$",
+        sign=rb"^error: (?:failed to (?:select|get|download|load|parse manifest|resolve|sync)|no matching package|"
+        rb"the lock file|package `)"),
+    Dialect("go-mod", (b"go: ",), (rb"go: (?P<message>(?:module |finding module for package )?(?P<identity>[\w./-]+\.[\w./-]+"
+        rb"(?:@[^\s:]+)?):? [^\n]+)", rb"go: (?P<message>(?:updates to go\.(?:mod|sum)|inconsistent|cannot find|go\.mod)[^\n]*)"),
+        severity={b"": "package"},
+        sign=rb"^go: (?:module |updates |inconsistent|cannot find|[\w./-]+@\S+: |[\w./-]+: (?:no matching|module|invalid|"
+        rb"unrecognized))", more=rb"\t"),
+    Dialect("bundler", (b"Could not find gem", b"Bundler could not", b"Could not find compatible"),
+        (rb"(?P<message>Could not find gem '(?P<identity>[^'\n]+)'[^\n]*)",
+        rb"(?P<message>Bundler could not find compatible versions for gem \"(?P<identity>[^\"\n]+)\"[^\n]*)",
+        rb"Because (?P<message>[^\n]*? depends on (?P<identity>[\w-]+)[^\n]*)"), severity={b"": "package"}),
+    Dialect("apt", (b"E: ", b"unmet dependencies"), (rb"E: (?P<message>Unable to locate package (?P<identity>\S+))",
+        rb"E: (?P<message>Package '(?P<identity>[^'\n]+)' has no installation candidate)",
+        rb"E: (?P<message>Version '[^'\n]+' for '(?P<identity>[^'\n]+)' was not found)",
+        rb" (?P<identity>[\w.+:-]+) : (?P<message>(?:Depends|PreDepends|Conflicts|Breaks|Recommends): [^\n]+)",
+        rb"E: (?P<message>(?:Unable to (?:correct|fetch|acquire|lock)|Failed to fetch|Could not|Sub-process|"
+        rb"The repository|Broken|Unmet|dpkg was)[^\n]*)"), severity={b"": "package"}, sign=rb"^E: |unmet dependencies"),
+    Dialect("composer", (b"composer.json requires", b"could not be resolved"),
+        (rb" +- (?P<message>(?:Root )?composer\.json requires (?P<identity>\S+)[^\n]*)",
+        rb" +- (?P<message>(?P<identity>\S+/\S+) [^\n]* requires [^\n]*)"), severity={b"": "package"}),
 ]  # fmt: skip
+
+_REPORT_HEADINGS = {
+    "error": "errors",
+    "step": "failed steps",
+    "package": "packages",
+    "unformatted": "not formatted",
+    "warning": "warnings",
+    "style": "style",
+}
+_REPORT = Contract("report", _REPORT_HEADINGS, ("error", "step", "package", "unformatted"))
+CONTRACTS.update((dialect.name, _REPORT) for dialect in DIAGNOSTICS + PACKAGING + ANY_DIAGNOSTICS)
+CONTRACTS.update((name, _REPORT) for name, _, _ in _JSON_TOOLS)
 
 
 # ── text: the fallback for any output; ranks lines by what they say, where they stand, and how unlike the others they are ──
@@ -7759,15 +8775,15 @@ _ZERO = (
 _GOOD = (
     rb"\s*(?:PASS|PASSED|ok|OK|SUCCESS|Success|Skipped|SKIP|--- (?:PASS|SKIP)|=== (?:RUN|PAUSE|CONT|NAME)|\[ +(?:OK"
     rb"|RUN) +\])(?!\w)|\s*\xe2\x9c[\x93\x94\x85]",
-    rb"\.\.\. ?(?:ok|skipped|ignored)\b|\b(?:PASSED|Passed|passed|SKIPPED|UP-TO-DATE)$|\bPASSED (?:in \d|.*\[ *\d+%\])|\b(?:200"
-    rb"|201|204|304) \d+ ?(?:ms|b)?$",
+    rb"\.\.\. ?(?:ok|skipped|ignored)\b|(?:PASSED|Passed|passed|SKIPPED|UP-TO-DATE)$|PASSED (?:in \d|.*\[ *\d+%\])"
+    rb"|20[014] \d+ ?(?:ms|b)?$|304 \d+ ?(?:ms|b)?$",
 )
 _CHATTER = (
     rb"\s*(?:Compiling|Download(?:ing|ed)|Install(?:ing|ed)|Collecting|Requirement|Using|Get:|Fetch(?:ing|ed)|Extracting"
     rb"|Unpacking|Selecting|Preparing to|Setting up|[Cc]hecking|add(?:ed)?|removed|Adding|[Cc]opying|[Cc]reating|Pulling"
     rb"|Receiving|Resolving|Writing|remote:|\* +\[new|Cloning|\[ *\d+(?:/\d+|%)\]|\[command\]|hint:|-- |shell:|env:|Generating"
     rb"|\d+ files? |\++ |gcc |g\+\+ |cc |npm warn|debug|info|warning\b)",
-    rb"##\[(?:debug|group|endgroup|command|warning|notice)\]|\b[Ww]arning: |\b(?:INFO|DEBUG|TRACE|WARN|WARNING)\b"
+    rb"##\[(?:debug|group|endgroup|command|warning|notice)\]|[Ww]arning: |(?:INFO|DEBUG|TRACE|WARN|WARNING)\b"
     rb"|\xe2\x94\x81\xe2\x94\x81",
 )
 _NEAR = (
@@ -8449,17 +9465,41 @@ def covered(sources: Iterable[Source], taken: Iterable[Tuple[str, int, int]]) ->
     return True
 
 
+def facts_of(run: Run, found: Optional[Sequence[Evidence]] = None) -> Dict[str, Any]:
+    """All facts of a run as plain data: kept beside it when they were costly to find, else found again. Raises CtxError when evidence is gone."""
+    for digest in derived_from(run.store, run.digest):
+        try:
+            source = run.store.source(digest)
+            if source.read(0, len(_FACTS_MARK)) == _FACTS_MARK:
+                return dict(from_json(source.read(0, source.size)))
+        except (CtxError, ValueError):
+            continue
+    sources = run.sources()
+    summary = summary_of(examine(sources, run.status) if found is None else found)
+    if sum(source.size for source in sources) >= INDEX_FROM:
+        try:
+            keep_derived(run, to_json(summary).encode())
+        except OSError:
+            pass  # a store that cannot be written: they are found again next time
+    return summary
+
+
+_FACTS_MARK = b'{"facts":['
+
+
 # ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
 # 15 · render
 # Knows how evidence becomes the bytes of a digest within a budget. Never knows families.
 # ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 FLOOR = 0.6  # value below which a quote is not worth its tokens (RANKING.md: a lower floor found no further critical fact)
-WIDTH = 400  # bytes of a quoted line; longer ones are clipped
+WIDTHS = ((8.5, 420), (4.0, 280), (0.0, 160))  # bytes of a quoted line worth at least so much; longer ones are clipped
 CENSUS_SHARE = 0.85  # of the budget may go to identities; beyond, a flood is declared
+FACTS_SHARE = 0.8  # where lines outside of any census want to be shown too, of the budget is left for the census
 ROUGH_SHARE = 0.7  # where there is no room for all messages, of the budget may go to identities with their details
 FLOOD_SHARE = 0.75  # of the budget then goes to the first of them, with their messages
 HISTOGRAM = 6  # rows of a flood's histograms
+DELTA_BUDGET = 60  # tokens of the block that tells what changed since the last run of the same command
 NOTES = 6  # notes of one evidence that are always shown
 
 
@@ -8480,7 +9520,7 @@ class Sheet:
         self.redactions += count
         return visible(data)
 
-    def words(self, data: bytes, width: int = WIDTH) -> Tuple[str, bool]:
+    def words(self, data: bytes, width: int) -> Tuple[str, bool]:
         """Captured words for our own page, and whether they are whole: as `name`, what varies between runs masked, and clipped to `width` bytes."""
         data, count = redact(data)
         self.redactions += count
@@ -8493,7 +9533,7 @@ class Sheet:
 
         `text` replaces the stored words where a profile has taken a tool's margin off them.
         """
-        words, whole = self.words(clean(self.unredacted(quote) if text is None else text))
+        words, whole = self.words(normal(self.unredacted(quote)) if text is None else clean(text), width_of(quote))
         name = "" if quote.stream == self.first else quote.stream + " "
         span = str(quote.first) if quote.last == quote.first else "%d-%d" % (quote.first, quote.last)
         times = " ×%d" % (quote.last - quote.first + 1) if quote.last > quote.first else ""
@@ -8512,6 +9552,11 @@ class Sheet:
         line = before[before.rfind(b"\n") + 1 :]
         self.redactions += line != quote.text
         return line
+
+
+def width_of(quote: Quote) -> int:
+    """How many bytes of a quote are shown."""
+    return next(width for value, width in WIDTHS if quote.value >= value)
 
 
 class Group:
@@ -8547,7 +9592,7 @@ def fact_line(sheet: Sheet, fact: Fact, location: bytes, details: Sequence[int],
     """identity, message if it is brief, location unless it was just printed or is part of the identity, and the span of the section that tells more."""
     parts = ["  " + sheet.name(fact.identity)]
     if brief and fact.message:
-        parts.append(sheet.words(fact.message)[0])
+        parts.append(sheet.words(fact.message, WIDTHS[-1][1])[0])
     place = fact.location
     if place and place != location and not fact.identity.startswith(place):
         if 2 in details and place.startswith(file_of(fact) + b":"):
@@ -8678,6 +9723,10 @@ class Digest:
     def coverage(self) -> List[str]:
         """The receipt, the census' address, and how many secrets were redacted."""
         out = self.receipt.lines()
+        close = sum(last - first + 1 for evidence in self.found if evidence.profile == "text/v1" for _, first, last in evidence.span)
+        others = sum(last - first + 1 for evidence in self.found if evidence.profile != "text/v1" for _, first, last in evidence.span)
+        if close and close + others < self.receipt.stored:
+            out.append("read closely: %s" % plural(close, "line"))
         if self.census:
             out.append("census: %s" % self.census)
         if self.sheet.redactions:
@@ -8700,6 +9749,8 @@ class Digest:
     def required(self, budget: int) -> List[Item]:
         """The census: every identity, in as much detail as leaves room for the messages, or else as fits; if nothing does, a flood."""
         self.receipt.inline = self.receipt.known
+        if any(evidence.quotes and not required_facts(evidence) for evidence in self.found):
+            budget = int(budget * FACTS_SHARE)
         for details in DETAILS:
             sections = self.census_sections(details)
             identities = price(item.text for section in sections for item in section.walk())
@@ -8738,8 +9789,8 @@ class Digest:
         """Offer a group's message below its last identity, and below that what explains it."""
         fact = group.facts[0]
         if group.message and group.message != fact.identity:
-            quote = Quote(fact.stream, fact.quoted, group.message)
-            message = self.quoted(quote, "    ", 10.0, group.message) if fact.quoted else Item("    " + self.sheet.words(group.message)[0], 10.0)
+            quote = Quote(fact.stream, fact.quoted, group.message, 10.0)
+            message = self.quoted(quote, "    ", 10.0, group.message) if fact.quoted else Item("    " + self.sheet.words(group.message, WIDTHS[0][1])[0], 10.0)
             if len(group.facts) > 1:
                 message.text += " ×%d" % len(group.facts)
             item = item.add(message)
@@ -8757,7 +9808,7 @@ class Digest:
         left = budget * FLOOD_SHARE - price(rows)
         chosen: List[Group] = []
         for group in [Group(fact) for fact in facts] if brief else grouped(facts):
-            left -= price([fact_line(self.sheet, group.facts[0], b"", DETAILS[1], brief), "    " + self.sheet.words(group.message)[0]])
+            left -= price([fact_line(self.sheet, group.facts[0], b"", DETAILS[1], brief), "    " + self.sheet.words(group.message, WIDTHS[0][1])[0]])
             if left < 0 and chosen:
                 break
             chosen.append(Group(group.facts[0]))
@@ -8855,13 +9906,39 @@ def is_answer(found: Sequence[Evidence], status: Optional[int]) -> bool:
     return not status and all(contract_of(evidence).policy != "report" for evidence in found)
 
 
-def digest_of(run: Run, settings: Dict[Tuple[str, str], Any], command: str) -> Tuple[bytes, bool]:
-    """A run's digest, and whether its output is an answer, to be passed whole as far as it is small enough. Raises CtxError when evidence is gone."""
+def digest_of(run: Run, settings: Dict[Tuple[str, str], Any], command: str, before: Optional[Run] = None) -> Tuple[bytes, bool]:
+    """A run's digest, and whether its output is an answer, to be passed whole as far as it is small enough. With `before`, an earlier run of the
+    same command, its last block tells what has changed. Raises CtxError when evidence is gone."""
     sources = run.sources()
     found = examine(sources, run.status)
     answer = is_answer(found, run.status)
     failed = answer or run.status != 0 or any(failing_facts(evidence) or evidence.unsure for evidence in found)
-    return Digest(run, sources, found, command).render(settings["budget", "fail" if failed else "pass"]), answer
+    digest = Digest(run, sources, found, command).render(settings["budget", "fail" if failed else "pass"])
+    return digest + (delta_block(run, found, before) if before else b""), answer
+
+
+def delta_block(run: Run, found: Sequence[Evidence], before: Run) -> bytes:
+    """What has changed since an earlier run of the same command, in a few words; nothing where neither run has anything to count."""
+    try:
+        old = facts_of(before)
+    except CtxError:  # collected or damaged meanwhile: then there is nothing to tell
+        return b""
+    new = facts_of(run, found)
+    if not (old["totals"] or old["facts"] or new["totals"] or new["facts"]):
+        return b""
+    change = Change(old, new)
+    parts = ["%s %s" % (commas(len(facts)), {"still": "still failing"}.get(name, name)) for name, facts in change.groups.items() if facts]
+    if not change:
+        parts.append("nothing changed")
+    doubt = "unconfirmed, " if change.unsure else ""
+    lines = ["delta: %s%s since %s" % (doubt, " · ".join(parts) or "only counts changed", before.handle)]
+    for name in ("new", "fixed"):
+        for fact in change.groups[name]:
+            line = "  %s: %s" % (name, visible(fsencode(redact_text(fact["identity"]))))
+            if price([*lines, line]) > DELTA_BUDGET:
+                break
+            lines.append(line)
+    return "".join(line + "\n" for line in lines).encode("utf-8", "backslashreplace")
 
 
 def self_command() -> str:
@@ -8941,7 +10018,8 @@ def append_summary(capture: Capture, fd: int, digest: bytes) -> None:
 def safe_digest(capture: Capture, run: Run, settings: Settings) -> Tuple[bytes, bool]:
     """A run's digest, and whether its output is an answer; b"" when making it failed, which is said: the output then passes whole."""
     try:
-        return digest_of(run, settings, self_command())
+        before = previous_run(run, capture.spool.record) if capture.spool and settings["budget", "delta"] else None
+        return digest_of(run, settings, self_command(), before)
     except Exception as error:  # whatever is wrong in a profile, the command's output must reach its reader
         if getenv("CTX_DEBUG") == "1":
             raise
@@ -8959,7 +10037,8 @@ PAGE_BYTES = 64 * KIB  # of a page, whatever its tokens
 POINTER_LIMIT = 64 * MIB  # bytes of a JSON document that --pointer reads
 ANCHOR_LIMIT = 64 * MIB  # bytes in which an anchor is checked or looked for
 SNAPSHOT = 8 * MIB  # a live file up to here is read at once, so that it cannot change between two looks
-SEEN_AROUND = 64 * KIB  # bytes before and after a piece in which a secret that reaches into it is looked for
+SEEN_AROUND = 32 * KIB  # bytes before and after a piece in which a secret that reaches into it is looked for: twice what one may take
+KEY_REACH = 256 * KIB  # bytes before a line in which a private key that goes on there is looked for
 HITS_KEPT = 1000  # a page of a search shows no more
 
 
@@ -9140,7 +10219,7 @@ def nearest_file(top: str, name: str) -> str:
 def veiled(source: Source, start: int, end: int) -> Tuple[bytes, int]:
     """Bytes start to end as they may be shown, and how many secrets were replaced: seen with what is around them, so that a secret is
     known by its parts, and a line of a private key by the lines before it."""
-    before, after = source.read(max(0, start - SEEN_AROUND), start), source.read(end, min(source.size, end + SEEN_AROUND))
+    before, after = source.read(max(0, start - KEY_REACH), start), source.read(end, min(source.size, end + SEEN_AROUND))
     data = source.read(start, end)
     head = data.find(b"\n") + 1 or len(data) if before and not before.endswith(b"\n") else 0  # of the line in which the bytes start
     rest = len(data) - (data.rfind(b"\n") + 1) if after and not data.endswith(b"\n") else 0  # of the line in which they end
@@ -9174,8 +10253,9 @@ def veiled_piece(before: bytes, piece: bytes, after: bytes) -> Tuple[bytes, int]
     if b"PRIVATE KEY" in before[:first] and len(line) < SEEN_AROUND:
         if veiled_lines(before[:first], line, after[last:])[0] != redact(line)[0]:  # the line itself does not give it away
             return b"[redacted]" + (b"\n" if piece.endswith(b"\n") else b""), 1
+    first = max(first, len(before) - SEEN_AROUND)
     redactor, start = Redactor(), len(before) - first
-    return redactor._text(line, start, start + len(piece))[0], redactor.count
+    return redactor._text(before[first:] + piece + after[:last], start, start + len(piece))[0], redactor.count
 
 
 # ── pages
@@ -9211,9 +10291,9 @@ def page_of(source: Source, start: int, end: int, budget: int, raw: bool = False
 
 def page_cut(data: bytes, budget: int, is_all: bool) -> int:
     """How much of `data` (not empty) makes a page: as many whole lines as the budget allows, at least a piece of the first."""
-    if is_all and estimate_tokens(data) <= budget:
-        return len(data)
     ends = newlines(data)
+    if is_all and not data.endswith(b"\n"):
+        ends.append(len(data) - 1)
     cut = largest(len(ends), lambda count: estimate_tokens(data[: ends[count - 1] + 1]) <= budget)
     if cut:
         return ends[cut - 1] + 1
@@ -9223,8 +10303,11 @@ def page_cut(data: bytes, budget: int, is_all: bool) -> int:
 
 
 def largest(most: int, fits: Callable[[int], bool]) -> int:
-    """The largest number from 1 to `most` that fits, as far as halving finds it; 0 when none does."""
-    low, high = 0, most
+    """The largest number from 1 to `most` that fits, as far as doubling and halving find it; 0 when none does."""
+    low, high = 0, 1
+    while high < most and fits(high):
+        low, high = high, 2 * high
+    high = min(high, most)
     while low < high:
         middle = (low + high + 1) // 2
         low, high = (middle, high) if fits(middle) else (low, middle - 1)
@@ -9656,7 +10739,7 @@ def hit_page(found: Iterable[Hits], context: int, budget: int) -> Tuple[List[str
     for hits in found:
         last = 0
         for i, span in enumerate(hits.spans):
-            width = 2 * WIDTH
+            width = 2 * WIDTHS[0][1]
             heading = [] if last else [heading_of(hits.place)]
             while True:
                 block, count = hit_rows(hits, i, context, last, width)
@@ -9787,6 +10870,103 @@ def run_row(run: Run) -> Dict[str, Any]:
     command = " ".join(argv if run.manifest["kind"] in ("shell", "tap") else map(shell_word, argv))
     size = sum(stored or run.source(name).size for name, (_, stored) in run.manifest["streams"].items())
     return {"outcome": "partial" if run.partial else outcome, "bytes": size, "command": visible(clip(redact(fsencode(command))[0], 200))}
+
+
+# ── two runs beside each other
+
+DIFF_WINDOW = 8 * MIB  # bytes of a stream whose lines are compared
+DIFF_LINES = 12  # kinds of lines that are shown as come, and as gone
+_GROUPS = ("new", "newly skipped", "fixed", "still")  # the order in which a difference is told
+
+
+def diff_runs(before: Run, after: Run) -> Dict[str, Any]:
+    """How two runs differ, as plain data: exit status, facts by what became of them, totals, kinds of lines that came and went, sizes.
+    Raises CtxError when evidence is gone."""
+    change = Change(facts_of(before), facts_of(after))
+    old, new = kinds_of_lines(before), kinds_of_lines(after)
+    return {
+        "before": before.handle,
+        "after": after.handle,
+        "exit": [before.status, after.status],
+        "groups": change.groups,
+        "totals": change.totals,
+        "unsure": change.unsure,
+        "come": [new[kind] for kind in new if kind not in old],
+        "gone": [old[kind] for kind in old if kind not in new],
+        "bytes": [sum(source.size for source in run.sources()) for run in (before, after)],
+        "whole": all(source.size <= DIFF_WINDOW for run in (before, after) for source in run.sources()),
+    }
+
+
+def is_different(difference: Dict[str, Any]) -> bool:
+    """Whether a difference tells of any."""
+    same_exit = difference["exit"][0] == difference["exit"][1]
+    groups = any(facts for name, facts in difference["groups"].items() if name != "still")
+    return bool(not same_exit or groups or difference["totals"] or difference["come"] or difference["gone"])
+
+
+def kinds_of_lines(run: Run) -> Dict[bytes, Dict[str, Any]]:
+    """The lines of a run by their shape, numbers and names masked: how many there are, and where the first stands."""
+    kinds: Dict[bytes, Dict[str, Any]] = {}
+    for source in run.sources():
+        number = 0
+        for _, data in source.line_windows(0, min(source.size, DIFF_WINDOW)):
+            for line in split_lines(data):
+                number += 1
+                kind = _shape(steady(clean(line)))
+                entry = kinds.get(kind)
+                if entry is None:
+                    kinds[kind] = {"stream": source.name, "line": number, "count": 1, "text": fsdecode(clean(line))}
+                else:
+                    entry["count"] += 1
+    kinds.pop(b"", None)
+    return kinds
+
+
+def diff_lines(difference: Dict[str, Any], budget: int) -> List[str]:
+    """A difference as text within `budget` tokens: what changed in behaviour first, then lines, then sizes."""
+    before, after = difference["before"], difference["after"]
+    out = ["[diff %s → %s]" % (before, after)]
+    one, two = ("unknown" if status is None else str(status) for status in difference["exit"])
+    out.append("exit: %s" % (one if one == two else "%s → %s" % (one, two)))
+    if difference["unsure"]:
+        out.append("unconfirmed: a tool's own counts could not be confirmed in one of the runs")
+    out += ["%s: %s → %s" % (label, commas(was), commas(now)) for label, was, now in difference["totals"]]
+    for name in _GROUPS:
+        facts = difference["groups"].get(name, [])
+        if facts:
+            out.append("%s: %s" % (name, commas(len(facts))))
+            out += told(["  " + fact_text(fact, before if name == "fixed" else after) for fact in facts], budget // 3, "  ")
+    for name, mark, run in (("come", "+", after), ("gone", "-", before)):
+        entries = sorted(difference[name], key=lambda entry: (entry["stream"], entry["line"]))
+        if entries:
+            out.append("lines %s: %s" % (name, plural(len(entries), "kind")))
+            out += told([line_text(entry, mark, run) for entry in entries[:DIFF_LINES]] + ["  …"] * (len(entries) > DIFF_LINES), budget // 4, "  ")
+    if not difference["whole"]:
+        out.append("lines were compared in the first %s of each stream" % human(DIFF_WINDOW))
+    out.append("size: %s → %s" % tuple(human(size) for size in difference["bytes"]))
+    return out
+
+
+def told(lines: Sequence[str], budget: int, margin: str) -> List[str]:
+    """As many lines as the budget allows, and how many are left out."""
+    for count, _ in enumerate(lines):
+        if count and price(lines[: count + 1]) > budget:
+            return [*lines[:count], "%s… and %s" % (margin, commas(len(lines) - count))]
+    return list(lines)
+
+
+def fact_text(fact: Dict[str, Any], handle: str) -> str:
+    """One fact of a difference, with its address."""
+    text = redact_text(fact["identity"] + ("  " + fact["message"] if fact["message"] else ""))
+    first, last = fact["lines"]
+    return visible(clip(fsencode(text), WIDTHS[0][1])) + ("  %s#%s:%d-%d" % (handle, fact["stream"], first, last) if first else "")
+
+
+def line_text(entry: Dict[str, Any], mark: str, handle: str) -> str:
+    """One kind of line of a difference, with the address of the first such line."""
+    text = visible(clip(fsencode(redact_text(entry["text"])), WIDTHS[-1][1]))
+    return "  %s %s%s  %s#%s:%d" % (mark, text, " ×%s" % commas(entry["count"]) if entry["count"] > 1 else "", handle, entry["stream"], entry["line"])
 
 
 # ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -1,4 +1,5 @@
 """What the tests of state, store, capture and crashes share: a ctx of its own to run, the same command without it, a terminal."""
+
 from __future__ import annotations
 
 import atexit
@@ -76,7 +77,8 @@ class Box:
         self.work.mkdir()
         self.tmp.mkdir()
         self.env = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
-        self.env.update(PATH=os.path.dirname(PYTHON) + os.pathsep + self.env["PATH"], TMPDIR=str(self.tmp), CTX_HOME=str(self.store))
+        self.env.update(PATH=os.path.dirname(PYTHON) + os.pathsep + self.env["PATH"])
+        self.env.update(TMPDIR=str(self.tmp), CTX_HOME=str(self.store))
         self.env.pop("PWD", None)
         for name in list(posix.environ):  # what `import ctx` in this process sees
             if name.startswith((b"CTX_", b"XDG_", b"CLAUDE", b"CODEX", b"GEMINI", b"COPILOT")) or name == b"PWD":

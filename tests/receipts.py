@@ -9,7 +9,7 @@ QUOTED = re.compile(r"^ {2,}(?:(stdout|stderr|output) )?(\d+)(?:-(\d+))?: (.*?)(
 
 def stored_words(line):
     """A stored line as a digest may show it."""
-    return ctx.visible(ctx.steady(ctx.redact(ctx.clean(line))[0]))
+    return ctx.visible(ctx.steady(ctx.redact(ctx.normal(line))[0]))
 
 
 def check(digest, sources):

@@ -1,4 +1,5 @@
 """The pytest and unittest profiles against real outputs (tests/corpus, made by make_pytest.py) with the truth of the runner itself."""
+
 from __future__ import annotations
 
 import gzip
@@ -76,7 +77,9 @@ class Case:
                 words = [("[%s]" % sub["msg"]) if sub["msg"] else "", "(%s)" % ", ".join("%s=%s" % (k, json.loads('"' + v[1:-1] + '"') if v[0] in "'\"" else v)
                          for k, v in sub["kwargs"].items()) if sub["kwargs"] else ""]  # fmt: skip
                 identity += "".join(" " + word for word in words if word)
-            failures.setdefault(("failed" if failure["when"] == "call" else "error", identity.encode()), []).append({"message": None})
+            failures.setdefault(("failed" if failure["when"] == "call" else "error", identity.encode()), []).append(
+                {"message": None}
+            )
         if truth.get("failures_listed"):
             for identity in truth["identities"]:
                 failures.setdefault(("failed", identity.encode()), [{"message": None}])
@@ -90,7 +93,12 @@ def line_of(case: Case, quote_stream: str, number: int) -> bytes:
 
 def same_message(told: str, message: str) -> bool:
     """Styles differ in whether they leave out the name of an exception."""
-    return told in (message, message.strip(), "AssertionError: " + message, message.replace("Failed: ", "", 1)) or message.startswith("ImportError: Failed to import")
+    return told in (
+        message,
+        message.strip(),
+        "AssertionError: " + message,
+        message.replace("Failed: ", "", 1),
+    ) or message.startswith("ImportError: Failed to import")
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -113,17 +121,25 @@ def test_case(name):
             assert facts.pop(("error", crashed.encode())).message
         partial = truth.get("partial") or evidence.summary is None
         if partial and "sessions" not in truth:
-            failures = {(kind, identity): [{"message": None}] for kind in ("failed", "error") for identity in map(str.encode, truth["identities"])}
+            failures = {
+                (kind, identity): [{"message": None}]
+                for kind in ("failed", "error")
+                for identity in map(str.encode, truth["identities"])
+            }
         assert set(facts) <= set(failures)
         missing = set(failures) - set(facts)
-        if evidence.unsure and (truth.get("may_unsure") or partial or truth.get("unnamed") or truth.get("identities_not_in_output")):
+        if evidence.unsure and (
+            truth.get("may_unsure") or partial or truth.get("unnamed") or truth.get("identities_not_in_output")
+        ):
             missing = set()
         assert not missing
         if evidence.summary and "internal_error" not in counts:
             want = {WORDS.get(word, word): count for word, count in counts.items() if count and WORDS.get(word, word)}
             assert {word: count for word, count in evidence.totals.items() if word not in ("collected", "run")} == want
             failing = sum(evidence.totals.get(word, 0) for word in ("failed", "errors", "failures", "unexpected successes"))
-            assert not evidence.facts or evidence.claimed == failing - sum(len(same) - 1 for same in failures.values() if case.unittest or same[0].get("id"))
+            assert not evidence.facts or evidence.claimed == failing - sum(
+                len(same) - 1 for same in failures.values() if case.unittest or same[0].get("id")
+            )
             assert evidence.outcome == ("failed" if failing else evidence.outcome)
             assert line_of(case, evidence.summary.stream, evidence.summary.first).endswith(evidence.summary.text)
         if truth.get("unsure") or partial:
@@ -139,10 +155,16 @@ def test_case(name):
         for key, fact in facts.items() if not partial else ():
             same = failures[key]
             if "_no" not in name or fact.quoted:
-                assert any(f["message"] is None or same_message(fact.message.decode("utf-8", "replace"), f["message"]) for f in same), (key, fact.message)
+                assert any(
+                    f["message"] is None or same_message(fact.message.decode("utf-8", "replace"), f["message"]) for f in same
+                ), (key, fact.message)
             places = [f.get("location") for f in same]
             if fact.location and not case.unittest and "_line" not in name:
-                assert any(p is None or fact.location.decode() in (p, "/tmp/proj/" + p) for p in places), (key, fact.location, places)
+                assert any(p is None or fact.location.decode() in (p, "/tmp/proj/" + p) for p in places), (
+                    key,
+                    fact.location,
+                    places,
+                )
             if not fact.location and "_no" not in name:
                 assert not any(p and p.encode() in printed and fact.quoted for p in places), (key, places)
         for quote in evidence.notes + evidence.quotes:
@@ -158,7 +180,9 @@ BEFORE = b"make[1]: Entering directory '/tmp/proj'\npython -m pytest tests\npy31
 AFTER = b"make: *** [Makefile:2: test] Error 1\npy311: FAIL code 1 (0.50=setup[0.10]+cmd[0.40] seconds)\nevaluation failed :( (0.60 seconds)\n"
 
 
-@pytest.mark.parametrize("name", [name for name in OWN if not re.search("crash|kill|timeout_thread|exit_v|usage|sigint|conftest|merged", name)])
+@pytest.mark.parametrize(
+    "name", [name for name in OWN if not re.search("crash|kill|timeout_thread|exit_v|usage|sigint|conftest|merged", name)]
+)
 def test_inside_other_output(name):
     case = Case(name)
     plain, stream = case.parse(), "stderr" if case.unittest else "stdout"
@@ -188,7 +212,14 @@ def names(case: Case):
 
 
 # Two false totals fit a log with the subtests plugin of old, which counts what it does not print. With -s, what a test prints cannot be told from the runner's own lines once the end, which would contradict it, is cut off.
-CUTTABLE = [name for name in OWN if not re.search("_s$|_s_|only|usage|conftest|log_cli|un_prints|un_buffer|pt_make|two_runs|subtests|custom|crash_xdist|un_39_v|62_decoys", name)]
+CUTTABLE = [
+    name
+    for name in OWN
+    if not re.search(
+        "_s$|_s_|only|usage|conftest|log_cli|un_prints|un_buffer|pt_make|two_runs|subtests|custom|crash_xdist|un_39_v|62_decoys",
+        name,
+    )
+]
 
 
 @settings(deadline=None)
@@ -328,7 +359,9 @@ def random_project(rnd: random.Random, path: Path):
                 deco, t, arguments, rnd.choice(["", decoys + "\n"]), rnd.choice(["", "", decoys + "\n"]), what)  # fmt: skip
             body.append("class TestC%d:\n%s" % (t, textwrap.indent(test.replace("(%s)" % arguments, "(self, %s)" % arguments, 1) if arguments else
                         test.replace("()", "(self)", 1), "    ")) if rnd.random() < 0.3 else test)  # fmt: skip
-        body.append("@pytest.fixture\ndef bad():\n    raise OSError('no')\n@pytest.fixture\ndef late():\n    yield\n    raise OSError('late')\n")
+        body.append(
+            "@pytest.fixture\ndef bad():\n    raise OSError('no')\n@pytest.fixture\ndef late():\n    yield\n    raise OSError('late')\n"
+        )
         if rnd.random() < 0.1:
             body.append("import nothing_of_the_kind\n")
         (path / ("test_%s.py" % "mno"[m])).write_text("\n".join(body), "utf-8")
@@ -341,10 +374,18 @@ def test_random_projects(seed, tmp_path):
     random_project(rnd, tmp_path)
     (tmp_path / "recorder_of_truth.py").write_text(RECORDER)
     options = [word for option in rnd.sample(OPTIONS, rnd.randint(0, 4)) for word in option]
-    env = dict(os.environ, CTX_TRUTH=str(tmp_path / "truth.json"), PYTEST_PLUGINS="recorder_of_truth", PYTHONPATH=str(tmp_path), PYTHONHASHSEED="0")
+    env = dict(
+        os.environ,
+        CTX_TRUTH=str(tmp_path / "truth.json"),
+        PYTEST_PLUGINS="recorder_of_truth",
+        PYTHONPATH=str(tmp_path),
+        PYTHONHASHSEED="0",
+    )
     for word in [name for name in env if name.startswith(("PYTEST_ADDOPTS", "CI", "BUILD_NUMBER", "FORCE_COLOR", "NO_COLOR"))]:
         del env[word]
-    done = subprocess.run([sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *options], cwd=tmp_path, env=env, capture_output=True)
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *options], cwd=tmp_path, env=env, capture_output=True
+    )
     truth = json.loads((tmp_path / "truth.json").read_text())
     sources = [ctx.Source.of_bytes("stdout", done.stdout), ctx.Source.of_bytes("stderr", done.stderr)]
     found = ctx.parse_pytest(sources, done.returncode)
@@ -360,9 +401,11 @@ def test_random_projects(seed, tmp_path):
         event = {identity for _, identity in want} | {identity.split("::", 1)[-1].replace("::", ".") for _, identity in want}
         assert {identity for _, identity in told} <= event or "-s" in options, where
         return
-    if "-q" in options and {"-rf", "-rN"} & set(options):  # then the file of a failure is not printed
-        bare = lambda identity: identity.split("::", 1)[-1].replace("::", ".")  # noqa: E731
-        assert sorted((kind, bare(identity)) for kind, identity in told) == sorted({(kind, bare(identity)) for kind, identity in want}), where
+    if {"-q", "-s"} & set(options) and {"-rf", "-rN"} & set(options):  # then the file of a failure need not be printed
+        bare = lambda identity: re.sub(r"^test_[mno]\.py::", "", identity).replace("::", ".")  # noqa: E731
+        assert sorted((kind, bare(identity)) for kind, identity in told) == sorted(
+            {(kind, bare(identity)) for kind, identity in want}
+        ), where
         return
     assert told == want, where
     assert {("error" if k == "errors" else k): v for k, v in evidence.totals.items()} == truth["counts"], where
@@ -375,4 +418,8 @@ def test_random_projects(seed, tmp_path):
         assert b"ghost.py" not in fact.location, where
         if fact.quoted:
             expected = messages[fact.kind, fact.identity.decode()]
-            assert any(m is None or same_message(fact.message.decode("utf-8", "replace"), m) for m in expected), (fact.message, expected, where)
+            assert any(m is None or same_message(fact.message.decode("utf-8", "replace"), m) for m in expected), (
+                fact.message,
+                expected,
+                where,
+            )

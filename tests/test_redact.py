@@ -1,6 +1,7 @@
 """Section 10, redact: every family with samples and look-alikes, streams cut anywhere, private keys, bounds.
 
-No secret stands in this file: the samples are computed, and their prefixes are spelt in two pieces, so that no scanner trips over them.
+No secret stands in this file: the samples are computed, and their prefixes are spelt in two pieces, so that no scanner trips
+over them.
 """
 from __future__ import annotations
 
@@ -11,10 +12,11 @@ import string
 import warnings
 from pathlib import Path
 
-import ctx
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
+import ctx
 
 try:
     from re import _constants as sre_constants
@@ -50,6 +52,7 @@ def marker(kind, secret):
 SNOWFLAKE = "MTA4MzI3NDkyMTg0NzE2MjkzMg"  # a number in base64, no secret of its own
 HEADER = "ey" + "JhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9"
 PEM_START, PEM_END = "-----BEGIN %s" + "KEY-----", "-----END %s" + "KEY-----"
+PEM_LINE = body(64, BASE64)
 
 TOKENS = [
     ("private-key", "LS0tLS1C" + "RUdJTiBSU0EgUFJJVkFURSBLRVkt" + body(200, BASE64)),
@@ -151,9 +154,9 @@ TOKENS = [
 
 # (kind, what stands before the secret, the secret, what stands after it)
 CONTEXTS = [
-    ("private-key", "", PEM_START % "PRIVATE " + "\\n" + body(64, BASE64) + "\\n" + body(64, BASE64) + "\\n" + PEM_END % "PRIVATE ", ""),
-    ("private-key", '"private_key": "', PEM_START % "RSA PRIVATE " + "\\n" + body(64, BASE64) + "\\n" + PEM_END % "RSA PRIVATE ", '\\n",'),
-    ("private-key", "KEY='", PEM_START % "PRIVATE " + " " + body(64, BASE64) + " " + body(64, BASE64) + " " + PEM_END % "PRIVATE ", "'"),
+    ("private-key", "", PEM_START % "PRIVATE " + "\\n" + PEM_LINE + "\\n" + PEM_LINE + "\\n" + PEM_END % "PRIVATE ", ""),
+    ("private-key", '"key": "', PEM_START % "RSA PRIVATE " + "\\n" + PEM_LINE + "\\n" + PEM_END % "RSA PRIVATE ", '\\n",'),
+    ("private-key", "KEY='", PEM_START % "PRIVATE " + " " + PEM_LINE + " " + PEM_LINE + " " + PEM_END % "PRIVATE ", "'"),
     ("url-password", "https://user:", body(12), "@host/path"),
     ("url-password", "https://user:", "pass", "@host"),
     ("url-password", "DATABASE_URL=postgres://app:", "p@" + body(8), "@db:5432/prod?sslmode=require"),
@@ -188,6 +191,9 @@ CONTEXTS = [
     ("authorization", "Proxy-Authorization: Negotiate ", body(60, BASE64), ""),
     ("authorization", "HTTP_AUTHORIZATION=Bearer ", body(30), ""),
     ("authorization", "sending bearer ", body(30), " to host"),
+    ("authorization", "* [HTTP/2] [1] [authorization: Bearer ", body(30), "]"),
+    ("authorization", "map[Accept:[*/*] Authorization:[Bearer ", body(30), "]]"),
+    ("authorization", "extraheader = AUTHORIZATION: basic ", "eC1hY2Nlc3MtdG9rZW46" + body(24), ""),
     ("authorization", "Authorization: AWS4-HMAC-SHA256 Bearer ", body(30), ""),
     ("cookie", "Set-Cookie: sessionid=", body(32, LOWER + DIGITS), "; Path=/; HttpOnly"),
     ("cookie", '"set-cookie": ["sid=', "s%3A" + body(30), '; Path=/"]'),
@@ -211,6 +217,8 @@ CONTEXTS = [
     ("password", "export DB_PASSWORD='", "correct-horse-battery", "'"),
     ("password", "PGPASSWORD=", "postgres", " psql -h db"),
     ("password", "SMTP_PASS=", "letmein", ""),
+    ("password", "DBPASS=", "hunter2", ""),
+    ("password", "-Dspring.datasource.password=", "letmein", " -jar app.jar"),
     ("password", "MYSQL_PWD=", "letmein", ""),
     ("password", "MYSQL_ROOT_PASSWORD: ", "s3cr3t-root", ""),
     ("password", 'password: "', "s3cr3t!", '"'),
@@ -250,7 +258,9 @@ CONTEXTS = [
     ("api-key", "STORAGE_KEY1=", body(32), ""),
     ("api-key", "PrivateKey = ", body(43, BASE64) + "=", ""),
     ("credential", '"auth": "', body(24, BASE64) + "==", '"'),
+    ("credential", '"auth": "', "dXNlcjpwYXNz", '"'),
     ("credential", "//registry.example.org/:_auth=", body(24), ""),
+    ("credential", "REDISCLI_AUTH=", body(24), ""),
     ("credential", 'credentials: "', body(24), '"'),
 ]
 TELEGRAM = body(10, DIGITS[1:]) + ":A" + "A" + body(33, URL64)
@@ -467,6 +477,7 @@ LOOK_ALIKES = [
     "TypeError: Object of type Token is not JSON serializable: token=<Token object at 0x7f3a5c0d2e10>",
     "signature=invalid2 sig=1 signature: " + body(64, HEX),
     "Basic usage: Bearer of bad news1234",
+    "auth=plain2login:ok33 oauth2: rfc6749section4 author=j0hn.d0e123",
 ]
 
 
@@ -479,7 +490,8 @@ def test_a_look_alike_is_left_alone(text):
 
 
 def key_lines(label="RSA PRIVATE ", lines=4, headers=(), last=20):
-    return [PEM_START % label, *headers, *(body(64, BASE64, str(n)) for n in range(lines)), body(last, BASE64) + "=", PEM_END % label]
+    inside = [body(64, BASE64, str(n)) for n in range(lines)]
+    return [PEM_START % label, *headers, *inside, body(last, BASE64) + "=", PEM_END % label]
 
 
 def key_marker(lines):
@@ -504,7 +516,9 @@ KEYS = [
 
 
 @pytest.mark.parametrize("lines", KEYS)
-@pytest.mark.parametrize("before, after", [("", ""), ("    ", ""), ("> ", ""), ("web_1  | ", ""), ('"', '\\n"'), ("", "\r"), ("  '", "\\n' +")])
+@pytest.mark.parametrize(
+    "before, after", [("", ""), ("    ", ""), ("> ", ""), ("web_1  | ", ""), ('"', '\\n"'), ("", "\r"), ("  '", "\\n' +")]
+)
 def test_a_private_key_stays_as_many_lines(lines, before, after):
     text = "\n".join(["first", *(before + line + after for line in lines), "last", ""])
     expected = "\n".join(["first", *key_shown(lines, before, after), "last", ""])
@@ -614,7 +628,8 @@ def test_a_secret_may_lie_across_chunks(kind, before, secret, after):
 
 
 FRAGMENTS = [before + secret + after for _, before, secret, after in SAMPLES] + LOOK_ALIKES + ["\n".join(lines) for lines in KEYS]
-GLUE = [" ", "\n", "\r\n", "", ":", "=", "\\n", '"', "'", "\x1b[1m", "\x1b[0m", "%3D", "]", "@", "/", ".", "-", "password=", "token: ", "://"]
+GLUE = [" ", "\n", "\r\n", "", ":", "=", "\\n", '"', "'", "\x1b[1m", "\x1b[0m", "%3D", "]", "@", "/", ".", "-", "://"]
+GLUE += ["password=", "token: ", "Authorization: "]
 texts = st.lists(
     st.one_of(
         st.sampled_from(FRAGMENTS).map(str.encode),
@@ -672,7 +687,9 @@ def test_a_secret_in_a_long_line_is_found_wherever_it_stands(small_windows):
 
 
 def test_chunks_of_long_lines_do_not_matter(small_windows):
-    @given(st.lists(st.one_of(texts, st.integers(1, 9000).map(lambda n: (b"lorem ip" * n)[:n])), max_size=5).map(b"".join), st.lists(st.integers(0, 10**6), max_size=8))
+    filler = st.integers(1, 9000).map(lambda n: (b"lorem ip" * n)[:n])
+
+    @given(st.lists(st.one_of(texts, filler), max_size=5).map(b"".join), st.lists(st.integers(0, 10**6), max_size=8))
     def check(text, places):
         assert streamed(cut(text, places)) == ctx.redact(text)
         assert ctx.redact(text)[0].count(b"\n") == text.count(b"\n")
@@ -726,14 +743,16 @@ def test_a_salt_changes_the_digits_only():
 
 def test_arguments_are_redacted_as_text():
     token = "gh" + "p_" + body(36)
-    assert ctx.redact_text("curl -H 'X: " + token + "' \udcff\u00fc") == "curl -H 'X: " + marker("github-token", token) + "' \udcff\u00fc"
+    command = "curl -H 'X: %s' \udcff\u00fc"
+    assert ctx.redact_text(command % token) == command % marker("github-token", token)
 
 
 def test_overlapping_secrets_are_one():
     token = "gh" + "p_" + body(36)
     assert redacted('password="' + token + '"') == ('password="' + marker("github-token", token) + '"', 1)
     assert redacted("https://user:" + token + "@host") == ("https://user:" + marker("github-token", token) + "@host", 1)
-    assert redacted('password="' + token + ":" + body(20) + '"') == ('password="' + marker("github-token", token + ":" + body(20)) + '"', 1)
+    both = token + ":" + body(20)
+    assert redacted('password="' + both + '"') == ('password="' + marker("github-token", both) + '"', 1)
 
 
 def test_nothing_is_nothing():

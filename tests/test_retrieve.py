@@ -1,4 +1,4 @@
-"""get: pages that meet every byte once, addresses that say what they cannot give, live files, JSON, and secrets on every way out."""
+"""get: pages that meet every byte once, addresses that say what they cannot give, live files, JSON, secrets on no page."""
 
 from __future__ import annotations
 
@@ -60,11 +60,12 @@ def follow(place, arguments):
     return place.span()
 
 
-@given(CONTENTS, st.integers(1, 400), st.booleans())
+@given(CONTENTS, st.integers(20, 400), st.booleans())
 @example(b"x" * 200_000, 100, False)
 @example("é".encode() * 100_000, 100, True)
 @example(b"\n" * 200_000, 2000, False)
 @example(b"a\r\n\r\n", 1, True)
+@example(b"\xf0\x9f\x98\x80" * 20, 1, False)
 def test_pages_meet_every_byte_once(data, budget, live):
     place = place_of(data, live)
     start, end, met = 0, len(data), b""
@@ -409,7 +410,7 @@ def test_what_is_no_json_document(stored, call):
     for data, says in (
         (b"", "Expecting value"),
         (b"{", "line 1: Expecting property name"),
-        (b"[1,\n2,\n]\n", "line 3: "),
+        (b"[1,\n2\n3]\n", "line 3: Expecting"),
         (b"{}\n{}\n", "line 2: Extra data"),
         (b"[" * 100_000, "recursion"),
         (b"\xff\xfe[\0]\0", "Expecting value"),
@@ -738,15 +739,8 @@ def test_pages_with_secrets_keep_their_budget_and_everything_else(lines, budget,
         out += page.data
         start = page.end
     assert hidden(out)
-    marks = rb"(\[redacted[^]]*\])+"
-    assert re.sub(marks, b"", out) == re.sub(
-        re.escape(TOKEN), b"", ctx.redact(data)[0][:0] + blanked(data)[first:].replace(b"\xfe", b"")
-    )
-
-
-def blanked(data):
-    """`data` with every byte of its secrets as FE, so that offsets stay."""
-    return data.replace(TOKEN, b"\xfe" * len(TOKEN))
+    expected = data.replace(TOKEN, b"\xfe" * len(TOKEN))[first:].replace(b"\xfe", b"")
+    assert re.sub(rb"\[redacted[^]]*\]", b"", out) == expected
 
 
 def test_all_of_it_at_once(stored, call):

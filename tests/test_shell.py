@@ -130,6 +130,7 @@ def test_a_background_list_is_wholly_in_the_background():
         ("for x in 1 2; do a; done && b", "a:for b:"),
         ("for ((i=0; i<3; i++)); do a; done; b", "a:for b:"),
         ("for x\ndo a\ndone", "a:for"),
+        ("V=\\[ a; b[1] c; [ d ]", "a: b" + X + "1]: [:"),
         ("select x in 1; do a; done", "a:select"),
         ("while a; do b; done < f | c", "a:while b:while c:"),
         ("until a; do b; done", "a:until b:until"),
@@ -185,8 +186,9 @@ def test_a_function_has_a_name_and_no_words():
         "a 'b", 'a "b', "a $(b", "a `b", "a ${b", "a $((1", "a <<E\nb", "a <<E", "a (b)", "a )", "a; }", "if a; fi", "fi",
         "a && ", "| a", "a;;", "for x in a; b; done", "case x a) b;; esac", "[[ a", "a > ", "a > | b", "a\0b", "{fd}>f a",
         "coproc a", "a <<$x\nb\n$x", "((a; b) | c)", "a &\\\n& b", "x=(a", "a ${x:-'}'} \"${x:-'}'}\"", "a $[1]",
-        "( " * 60 + "a" + " )" * 60, "!(a|b) c(d)", "a ${ b; }", "cat <<E $(a\nb)\nE\n", "a `b \\`c\\`` d", "function f",
-        "f() a", "[[ a\n# b\n]]",
+        "( " * 60 + "a" + " )" * 60, "!(a|b) c(d)", "a ${ b; }", "cat <<E $(a\nb)\nE\n", "a[b c]=1 d", "time\\\n a",
+        "else\\\n a", ">&-n a", "a > 2>&1", "in", "]] a", "a | time b", "a || }", "a `b \\`c\\`` d", "function f", "f() a",
+        "[[ a\n# b\n]]",
     ],
 )  # fmt: skip
 def test_what_is_not_understood_is_unsure(typed):
@@ -366,6 +368,7 @@ def lines(draw):
     return body((), draw(st.integers(0, 2))), found
 
 
+@pytest.mark.timeout(900)
 @given(lines())
 def test_generated_lines_are_read_as_they_were_built(case):
     text, expected = case

@@ -1,0 +1,344 @@
+"""Compilers, builds, linters, type checkers, formatters, packaging tools: facts against what the tools' own machine formats say."""
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import ctx
+
+CORPUS = Path(__file__).parent / "corpus"
+CASES = sorted(path.parent.name for path in CORPUS.glob("dg_*/truth.json"))
+OTHERS = ("pt_*", "un_*", "csv_table", "git_*", "grep_*", "js_jest*", "js_mocha*", "js_node*", "json_minified", "k8s_yaml", "kubectl_table", "log_*", "ls_lR",
+          "npm_ls_json_deep", "sqlite_column", "tree", "bytes_*", "bash_syntax", "bin_*", "go_test_fail", "go_test_json")  # fmt: skip
+
+
+def read(name, stream):
+    path = CORPUS / name / stream
+    if path.exists():
+        return path.read_bytes()
+    packed = CORPUS / name / (stream + ".gz")
+    return gzip.decompress(packed.read_bytes()) if packed.exists() else b""
+
+
+def load(name):
+    """Sources, exit status and truth of a case."""
+    sources = [ctx.Source.of_bytes(stream, read(name, stream)) for stream in ("stdout", "stderr")]
+    return sources, int((CORPUS / name / "exit").read_text()), json.loads((CORPUS / name / "truth.json").read_text(encoding="utf-8"))
+
+
+def parse(text, status=1, stream="output"):
+    return ctx.parse_diagnostics([ctx.Source.of_bytes(stream, text)], status)
+
+
+def same(truth, found):
+    """Whether two spellings name one place: the output may add the directory, the truth may lack the column."""
+    return truth == found or found.startswith(truth + ":") or found.endswith("/" + truth) or truth.endswith("/" + found) or os.path.normpath(truth) == os.path.normpath(found)
+
+
+def check(name, sources, status, truth, numbers=True):
+    found = ctx.parse_diagnostics(sources, status)
+    facts = [fact for evidence in found for fact in evidence.facts]
+    census = b"".join(b"%s\t%s\t%s\n" % (fact.identity, fact.location, fact.message) for fact in facts).decode("utf-8", "replace")
+    if not truth["profile"] and not name.startswith("dg_ci"):
+        assert found == []
+        return found
+    assert not truth["profile"] or truth["profile"] in [evidence.profile for evidence in found]
+    assert [text for text in truth["identities"] + truth["messages"] if text not in census] == []
+    places = {fact.location.decode("utf-8", "replace") for fact in facts if fact.kind != "step"}
+    known = set(truth["locations"])
+    assert [place for place in sorted(known - places) if not any(same(place, other) for other in places)] == []
+    if truth["facts"]:
+        assert [place for place in sorted(places - known) if not any(same(other, place) for other in known)] == []
+        count = sum(1 for fact in facts if fact.kind != "step")
+        assert count == truth["facts"] or (truth["fold"] or name.startswith("dg_ci")) and 0 < count
+    if status != 0:
+        assert all(evidence.outcome != "passed" for evidence in found) or name.startswith("dg_ci")
+    for evidence in found:
+        assert evidence.unsure == "" and evidence.claimed in (-1, len(evidence.facts))
+    if numbers:
+        check_numbers(sources, found)
+    return found
+
+
+def check_numbers(sources, found):
+    """Every line number leads to the words it is given for."""
+    streams = {source.name: source for source in sources}
+    for evidence in found:
+        for fact in evidence.facts:
+            lines = streams[fact.stream].lines
+            assert 1 <= fact.first <= fact.last <= lines
+            if fact.quoted:
+                assert fact.first <= fact.quoted <= fact.last
+                assert fact.message in ctx.normal(streams[fact.stream].line(fact.quoted))
+            for quote in fact.context:
+                assert fact.first <= quote.first <= fact.last and streams[fact.stream].line(quote.first) == quote.text
+        for quote in evidence.notes + ([evidence.summary] if evidence.summary else []):
+            assert streams[quote.stream].line(quote.first) == quote.text
+        for stream, first, last in evidence.span:
+            assert 1 <= first <= last <= streams[stream].lines
+
+
+# ── the corpus ──
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_real_outputs(name):
+    check(name, *load(name))
+
+
+SHARED = ["cargo_build_errors", "clang_small", "cmake_configure_error", "flake8_flood", "gcc_color", "go_build_errors", "go_build_errors_e", "go_test_vet_stops",
+          "javac_semantic", "js_eslint_flood", "js_eslint_stylish", "js_prettier_check", "ld_errors", "make_zlib_stop", "mypy_flood", "mypy_pretty", "npm_eresolve", "npm_etarget",
+          "pip_resolver_conflict", "pylint_small", "pyright_toolz", "ruff_grouped", "shellcheck_small", "ts_tsc_flood", "ts_tsc_small", "json_ruff", "py_traceback", "py_syntaxerror"]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SHARED)
+def test_shared_cases(name):
+    if not (CORPUS / name).exists():
+        pytest.skip("not stored here")
+    sources, status, truth = load(name)
+    found = ctx.parse_diagnostics(sources, status)
+    census = b"".join(b"%s\t%s\t%s\n" % (fact.identity, fact.location, fact.message) for evidence in found for fact in evidence.facts).decode("utf-8", "replace")
+    assert found and [text for text in truth["identities"] + truth["locations"] if text not in census] == []
+    assert all(evidence.unsure == "" for evidence in found)
+    check_numbers(sources, found)
+    errors = truth["outcome"].get("errors", truth["outcome"].get("errorCount"))
+    if errors and truth["family"] not in ("cmake", "prettier"):
+        assert sum(fact.kind == "error" for evidence in found for fact in evidence.facts) == errors
+
+
+@pytest.mark.parametrize("pattern", OTHERS)
+def test_no_fact_in_other_outputs(pattern):
+    for folder in sorted(CORPUS.glob(pattern)):
+        if not (folder / "exit").exists():
+            continue
+        sources, status, _ = load(folder.name)
+        found = [e for e in ctx.parse_diagnostics(sources, status) if e.profile not in ("make/v1", "npm/v1")]
+        assert [(folder.name, evidence.profile) for evidence in found if evidence.facts] == []
+
+
+# ── how the same output may arrive ──
+
+SMALL = [name for name in CASES if not name.endswith("flood") and "json" not in name and "gitlab" not in name]
+
+
+def changed(sources, change):
+    return [ctx.Source.of_bytes(source.name, change(source.read(0, source.size))) for source in sources]
+
+
+def per_line(prefix):
+    return lambda data: b"".join(prefix(number) + line for number, line in enumerate(data.splitlines(True)))
+
+
+VARIANTS = {
+    "crlf": lambda data: data.replace(b"\n", b"\r\n"),
+    "stamped": per_line(lambda number: b"2026-11-30T10:00:%02d.1234567Z " % (number % 60)),
+    "columns": per_line(lambda number: b"build\tRun checks\t2026-11-30T10:00:%02d.1234567Z " % (number % 60)),
+    "surrounded": lambda data: b"##[group]Run checks\nchecks --all\n##[endgroup]\n" + data + b"\n##[error]Process completed with exit code 1.\n" if data else data,
+    "coloured": per_line(lambda number: b"\x1b[36m" if number % 2 else b"\x1b[0m"),
+}
+
+
+@pytest.mark.parametrize("variant", sorted(VARIANTS))
+@pytest.mark.parametrize("name", SMALL)
+def test_variants(name, variant):
+    sources, status, truth = load(name)
+    plain = ctx.parse_diagnostics(sources, status)
+    found = ctx.parse_diagnostics(changed(sources, VARIANTS[variant]), status)
+    assert [(e.profile, e.claimed, e.totals, e.outcome, [(f.kind, f.identity, f.location, f.message) for f in e.facts]) for e in found] == [
+        (e.profile, e.claimed, e.totals, e.outcome, [(f.kind, f.identity, f.location, f.message) for f in e.facts]) for e in plain]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_streams_merged(name):
+    sources, status, truth = load(name)
+    merged = b"".join(source.read(0, source.size) for source in sources)
+    check(name, [ctx.Source.of_bytes("output", merged)], status, truth)
+
+
+def test_several_tools_in_one_log():
+    names = ["dg_mypy", "dg_eslint", "dg_gcc", "dg_tsc", "dg_shellcheck", "dg_cargo"]
+    text, lengths = b"", {}
+    for name in names:
+        sources, _, _ = load(name)
+        part = b"".join(source.read(0, source.size) for source in sources)
+        lengths[name] = text.count(b"\n") + 1, text.count(b"\n") + part.count(b"\n")
+        text += part + b"\n"
+    found = {e.profile: e for e in parse(text)}
+    for name in names:
+        sources, status, truth = load(name)
+        alone = next(e for e in ctx.parse_diagnostics(sources, status) if e.profile == truth["profile"])
+        there = found[truth["profile"]]
+        assert [f.identity for f in there.facts] == [f.identity for f in alone.facts] and there.totals == alone.totals and there.claimed == alone.claimed
+        first, last = lengths[name]
+        assert all(first <= span[1] <= span[2] <= last for span in there.span)
+
+
+# ── what is told from what ──
+
+
+def profile_of(text, status=1):
+    return [evidence.profile for evidence in parse(text, status)]
+
+
+def test_one_spelling_many_tools():
+    assert profile_of(b"a.c:3:5: error: expected ';' before '}' token\n") == ["gcc/v1"]
+    assert profile_of(b"a.py:3:5: error: Name \"x\" is not defined  [name-defined]\n") == ["mypy/v1"]
+    assert profile_of(b"a.py:3:5: E302 expected 2 blank lines, found 1\n") == ["flake8/v1"]
+    assert profile_of(b"a.py:3:5: F401 `os` imported but unused\n") == ["ruff/v1"]
+    assert profile_of(b"a.py:3:5: B008 Do not perform function calls\n") == ["diagnostics/v1"]
+    assert profile_of(b"a.py:3:5: C0116: Missing function or method docstring (missing-function-docstring)\n") == ["pylint/v1"]
+    assert profile_of(b"# example.com/x\n./a.go:3:5: undefined: x\n") == ["go/v1"]
+    assert profile_of(b"a.swift:3:5: error: cannot find 'x' in scope\n") == ["swiftc/v1"]
+    assert profile_of(b"a.zig:3:5: error: expected ';'\n") == ["diagnostics/v1"]
+    assert profile_of(b"C:\\src\\a.cs(3,5): error CS0103: The name 'x' does not exist [C:\\src\\a.csproj]\n") == ["dotnet/v1"]
+    assert profile_of(b"C:\\src\\a.ts(3,5): error TS2304: Cannot find name 'x'.\n") == ["tsc/v1"]
+
+
+def test_windows_paths_keep_their_drive():
+    (evidence,) = parse(b"C:\\src dir\\a.cpp:3:5: error: no\n")
+    assert evidence.facts[0].identity == b"C:\\src dir\\a.cpp:3:5"
+
+
+def test_severity_orders_facts():
+    text = b"".join(b"a.c:%d:1: warning: unused [-Wunused]\n" % n for n in range(1, 151)) + b"b.c:1:1: fatal error: x.h: No such file or directory\n"
+    (evidence,) = parse(text)
+    assert ctx.required_facts(evidence)[0].identity == b"b.c:1:1"
+    assert sum(fact.kind == "warning" for fact in evidence.facts) == 150
+
+
+@pytest.mark.parametrize("text", [
+    b"src/a.py:12:    return error: x\n", b"  a.c:3:5: error: indented, so quoted\n", b"> a.c:3:5: error: quoted\n", b"| a.c:3:5: error: quoted\n",
+    b"E   a.py:3: error: in a traceback\n", b"the docs say a.c:3:5: error: x\n", b"echo 'a.py:3:5: F401 x'\n", b"+a.c:3:5: error: in a diff\n",
+    b"12:34:56 INFO error: none\n", b"no errors: 0 warnings: 0\n", b"https://example.com:80:3: error\n", b"Found 3 errors.\n", b"3 errors\n", b"9 problems (1 error)\n",
+    b"src/x.go:12:5:\tfmt.Println(x)\n", b"    x_test.go:12: got 1, want 2\n", b"note.md:12: error: of a grep\n", b"1:1  error  no file above\n",
+    b"FAILED: 3 tests\n", b"*** done ***\n", b"[ERROR] something\n",
+])  # fmt: skip
+def test_decoys_are_no_facts(text):
+    assert parse(text) == []
+
+
+def test_success_is_believed_only_at_the_end_and_never_over_a_failure():
+    assert parse(b"Success: no issues found in 3 source files\n", 0)[0].outcome == "passed"
+    assert parse(b"Success: no issues found in 3 source files\n" + b"line\n" * 100, 0) == []
+    (evidence,) = parse(b"a.py:1: error: bad  [misc]\nFound 1 error in 1 file (checked 1 source file)\nSuccess: no issues found in 3 source files\n")
+    assert evidence.outcome == "failed"
+
+
+def test_a_crashed_linter_is_no_success():
+    text = b"Traceback (most recent call last):\n  File \"/x/lint.py\", line 3, in <module>\n    main()\nValueError: bad configuration\n"
+    (evidence,) = parse(text, 2)
+    assert evidence.outcome == "failed" and evidence.facts[0].identity == b"/x/lint.py:3 ValueError" and evidence.facts[0].message == b"ValueError: bad configuration"
+
+
+def test_counts_that_do_not_add_up():
+    facts = b"a.py:1: error: bad  [misc]\na.py:2: error: bad  [misc]\n"
+    (more,) = parse(facts + b"Found 5 errors in 1 file (checked 1 source file)\n")
+    assert more.claimed == 5 and len(more.facts) == 2
+    (less,) = parse(facts + b"Found 1 error in 1 file (checked 1 source file)\n")
+    assert less.unsure
+
+
+def test_what_a_header_repeats_is_one_fact():
+    part = b"x.h:3:5: warning: unused [-Wunused]\n"
+    (evidence,) = parse(part * 3 + b"a.c:1:1: error: no\n")
+    assert [fact.identity for fact in evidence.facts] == [b"x.h:3:5 -Wunused", b"a.c:1:1"]
+
+
+def test_large_outputs_are_sampled_and_say_so():
+    filler = b"gcc -Werror -c file.c -o file.o\n" * 400_000
+    (evidence,) = parse(filler + b"a.c:3:5: error: here\n" + filler)
+    assert [fact.location for fact in evidence.facts] == [b"a.c:3:5"] and evidence.facts[0].first == 400_001 and evidence.unsure == ""
+    flood = b"".join(b"src/file%d.c:%d:5: warning: something is unused here, which is no good at all [-Wunused]\n" % (n % 97, n) for n in range(130_000))
+    (evidence,) = parse(flood)
+    assert len(flood) > 8 * 1024 * 1024 and 50_000 < len(evidence.facts) < 130_000 and evidence.unsure
+
+
+PIECES = [read(name, stream) for name in CASES for stream in ("stdout", "stderr")]
+
+
+@given(st.lists(st.tuples(st.integers(0, max(len(PIECES) - 1, 0)), st.integers(0, 5000), st.integers(0, 3000)), max_size=5), st.integers(0, 3))
+@settings(max_examples=60, deadline=None)
+def test_any_mixture_of_outputs(cuts, status):
+    text = b"".join(PIECES[index][start : start + length] for index, start, length in cuts if PIECES)
+    sources = [ctx.Source.of_bytes("output", text)]
+    found = ctx.parse_diagnostics(sources, status)
+    check_numbers(sources, found)
+    for evidence in found:
+        assert evidence.profile.partition("/")[0] in ctx.CONTRACTS
+        kinds = ctx.contract_of(evidence).required
+        assert all(fact.kind in kinds and fact.identity for fact in evidence.facts)
+
+
+# ── the table, and what users add to it ──
+
+
+def test_every_row_is_used_by_a_case_or_marked():
+    names = {dialect.name for dialect in ctx.DIAGNOSTICS + ctx.PACKAGING}
+    seen = {e.profile.partition("/")[0] for name in CASES for e in ctx.parse_diagnostics(*load(name)[:2])}
+    unverified = {"swiftc", "kotlinc", "phpstan", "hadolint", "golangci-lint", "dotnet", "gradle", "docker", "composer", "bundler", "go-mod", "cargo", "poetry", "linker", "yarn", "apt", "pnpm", "uv"}
+    assert names - seen <= unverified
+
+
+def test_expressions_of_the_table_begin_within_a_line():
+    for dialect in ctx.DIAGNOSTICS + ctx.PACKAGING + ctx.ANY_DIAGNOSTICS:
+        for pattern in [*dialect.identities, *dialect.locations, *dialect.summary, dialect.success, dialect.sign, dialect.more, dialect.notes]:
+            compiled = re.compile(b"(?m)" + pattern)
+            assert not pattern or not pattern.startswith(b"^") or pattern is dialect.sign
+            assert set(compiled.groupindex) <= {"path", "line", "col", "severity", "code", "message", "identity", "location", "step", "indent", "project"} or pattern in dialect.summary
+
+
+TABLE = {
+    "match": ["mytool:"],
+    "identities": [r"^(?P<path>[^:\n]+):(?P<line>\d+): mytool: (?P<severity>\w+): (?P<message>.*)$"],
+    "severity": {"bad": "error", "meh": "warning"},
+    "summary": [r"^mytool: (?P<errors>\d+) bad, (?P<warnings>\d+) meh"],
+    "success": "^mytool: all well",
+}
+
+
+def test_a_users_profile():
+    dialect = ctx.user_profile("mytool", TABLE)
+    text = b"a.x:3: mytool: bad: no\nb.x:4: mytool: meh: hm\nmytool: 1 bad, 1 meh\n"
+    (evidence,) = ctx.parse_diagnostics([ctx.Source.of_bytes("output", text)], 1, [dialect])
+    assert evidence.profile == "mytool/v1" and evidence.claimed == 2 and evidence.totals == {"errors": 1, "warnings": 1} and evidence.unsure == ""
+    assert [(fact.kind, fact.identity, fact.message, fact.first) for fact in evidence.facts] == [("error", b"a.x:3", b"no", 1), ("warning", b"b.x:4", b"hm", 2)]
+    (evidence,) = ctx.parse_diagnostics([ctx.Source.of_bytes("output", b"mytool: all well\n")], 0, [dialect])
+    assert evidence.outcome == "passed"
+
+
+def test_a_users_profile_with_files_above():
+    dialect = ctx.user_profile("x", {"match": "!", "identities": r"  (?P<line>\d+)! (?P<message>.+)", "locations": r"== (?P<path>\S+) ==$"})
+    (evidence,) = ctx.parse_diagnostics([ctx.Source.of_bytes("output", b"== a.q ==\n  3! no\n== b.q ==\n  4! hm\n")], 1, [dialect])
+    assert [fact.identity for fact in evidence.facts] == [b"a.q:3", b"b.q:4"]
+
+
+@pytest.mark.parametrize("change, words", [
+    ({"colour": "red"}, "profile.mytool.colour: no such key"), ({"match": []}, "profile.mytool.match: missing"), ({"identities": ["(?P<path>("]}, "profile.mytool.identities[0]"),
+    ({"identities": ["abc"]}, "no group named"), ({"severity": {"bad": "awful"}}, "profile.mytool.severity"), ({"match": 3}, "profile.mytool.match"),
+    ({"match": "x" * 201}, "too large"), ({"summary": ["[0-9"]}, "profile.mytool.summary[0]"), ({"success": "(a+)+b"}, "profile.mytool.success"), ({"success": 3}, "profile.mytool.success"),
+])  # fmt: skip
+def test_mistakes_in_a_users_profile(change, words):
+    with pytest.raises(ctx.CtxError) as caught:
+        ctx.user_profile("mytool", {**TABLE, **change})
+    assert words in caught.value.what and caught.value.fix
+
+
+@pytest.mark.parametrize("pattern", [r"(?P<path>(a+)+)b", r"(?P<path>(a|a*)*)", r"(?P<path>.*.*)x", r"(?P<path>a*)(?P<line>a*)", r"(?P<path>(?:a+b?)+)", r"(?P<path>a+)(?P=path)",
+                                     r"(?P<path>.*)a.*b.*c.*d.*e.*f.*g", r"(?P<path>(?:x{1,90}){1,90})"])  # fmt: skip
+def test_expressions_that_could_take_for_ever(pattern):
+    with pytest.raises(ctx.CtxError) as caught:
+        ctx.user_profile("mytool", {**TABLE, "identities": [pattern]})
+    assert "take very long" in caught.value.what
+
+
+@pytest.mark.parametrize("name", ["", "a b", "-x", "x" * 41, "a/b", "ü"])
+def test_names_of_profiles(name):
+    with pytest.raises(ctx.CtxError):
+        ctx.user_profile(name, TABLE)
