@@ -9,6 +9,8 @@ One file, standard library only, read from top to bottom: a section uses only na
 
      1  prelude      version, limits, errors
      2  state        where things live: the store's roots, the workspace, the session
+     3  shell        the surface of one bash command line: words, operators, spans
+     4  guard        tables of programs, classes, and what is put in front of which command
      7  text         lines, terminal clean-up, token estimate, sizes
      8  address      the grammar of handles and selectors, anchors
      9  config       ctx.toml: reading, checking
@@ -18,8 +20,8 @@ One file, standard library only, read from top to bottom: a section uses only na
     13  evidence     facts, contracts, coverage receipts
     14  profiles     one per output family: bytes to evidence
     15  render       evidence and a budget to digest bytes
-    16  retrieve     get, search
-    23  install      doctor
+    16  retrieve     get, search, diff
+    23  install      doctor, init
     24  cli          argument grammar, dispatch, help
 """
 from __future__ import annotations
@@ -29,7 +31,8 @@ import sys
 
 TYPE_CHECKING = False  # typing costs more than the interpreter's own start, so only checkers import it
 if TYPE_CHECKING:
-    from typing import Any, BinaryIO, Callable, Dict, FrozenSet, Iterable, Iterator, List, Match, Optional, Pattern, Sequence, Set, Tuple, Union
+    from typing import Any, BinaryIO, Callable, Dict, FrozenSet, Iterable, Iterator, List, Match, Optional
+    from typing import Pattern, Sequence, Set, Tuple, Union
 
 # ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
 # 1 · prelude
@@ -83,6 +86,14 @@ def fsdecode(name: bytes) -> str:
 def fsencode(name: str) -> bytes:
     """The bytes behind `fsdecode`."""
     return name.encode("utf-8", "surrogateescape")
+
+
+def insist_on_utf8() -> None:
+    """Start this program again in UTF-8 mode where the locale has another encoding: names and arguments are bytes to us, and only
+    UTF-8 with its escapes gives all of them back."""
+    if sys.getfilesystemencoding() != "utf-8" and sys.executable:
+        flags = ["-I"] * sys.flags.isolated + ["-S"] * sys.flags.no_site
+        posix.execv(sys.executable, [sys.executable, "-X", "utf8", *flags, *sys.argv])
 
 
 def getenv(name: str) -> str:
@@ -614,7 +625,7 @@ class Scanner:
         if c == "" or c not in ";&|\n()":
             return ""
         j = i + 1
-        while c != "\n" and text.startswith("\\\n", j):
+        while c in ";&|" and text.startswith("\\\n", j):
             j += 2
         if j > i + 1 and text.startswith((";", "&", "|", ">"), j):
             raise Unsure("an operator broken over two lines")
@@ -978,7 +989,7 @@ class Scanner:
         self.expect('"', "an open quote")
         return known
 
-    def expansions(self, stop: str = "", specials: frozenset[str] = QUOTE_SPECIALS) -> str:
+    def expansions(self, stop: str = "", specials: FrozenSet[str] = QUOTE_SPECIALS) -> str:
         """Text in which only `specials` are special, up to an unescaped `stop` or the end."""
         text, end, i = self.text, self.end, self.at
         parts: List[str] = []
@@ -1841,7 +1852,7 @@ class Facts:
 
     __slots__ = ("program", "shadowed", "executable", "mode", "background", "unknown", "reads")
 
-    def __init__(self, program: str = "ctx", shadowed: frozenset[str] = frozenset(), executable: Callable[[str], bool] = bool,
+    def __init__(self, program: str = "ctx", shadowed: FrozenSet[str] = frozenset(), executable: Callable[[str], bool] = bool,
                  mode: str = "", background: bool = False, unknown: str = "leave", reads: bool = False) -> None:  # fmt: skip
         self.program, self.shadowed, self.executable = program, shadowed, executable
         self.mode, self.background, self.unknown, self.reads = mode, background, unknown, reads
@@ -1953,6 +1964,7 @@ class Rule:
 
 
 def heaviest(kinds: Sequence[str]) -> str:
+    """The heaviest of some kinds, "" of none."""
     return max(kinds, key=KINDS.index) if kinds else ""
 
 
@@ -2010,6 +2022,7 @@ def by_rule(name: str, argv: Sequence[str], depth: int) -> Optional[Reading]:
 
 
 def by_subcommand(name: str, rule: Rule, argv: Sequence[str], depth: int) -> Reading:
+    """A program with subcommands."""
     i = rule.operand(argv, 1)
     bare, other = rule.args
     if i == len(argv):
@@ -2036,29 +2049,34 @@ def inner_command(rule: Rule, argv: Sequence[str]) -> int:
 
 
 def by_wrapper(name: str, rule: Rule, argv: Sequence[str], depth: int) -> Reading:
+    """A program that runs another one as it is."""
     i = inner_command(rule, argv)
     kind = rule.switched(argv[1:i]) or (rule.args[1] if i == len(argv) else "")
     return Reading(kind, name) if kind else classify(argv[i:], depth)
 
 
 def by_exec(name: str, rule: Rule, argv: Sequence[str], depth: int) -> Reading:
+    """A runner of projects, such as `npx` or `poetry run`."""
     i = inner_command(rule, argv)
     kind = rule.switched(argv[1:i]) or ("bounded" if i == len(argv) else "")
     return Reading(kind, name) if kind else by_name(argv[i:], depth)
 
 
 def by_left(name: str, rule: Rule, argv: Sequence[str], depth: int) -> Reading:
+    """A wrapper that nothing may be put in front of."""
     i = inner_command(rule, argv)
     inner = classify(argv[i:], depth).kind if i < len(argv) else ""
     return Reading("mutation" if inner == "mutation" else "live", name)
 
 
 def by_xargs(name: str, rule: Rule, argv: Sequence[str], depth: int) -> Reading:
+    """xargs: what it runs."""
     i = inner_command(rule, argv)
     return Reading(classify(argv[i:], depth).kind if i < len(argv) else "bounded", name)
 
 
 def by_targets(name: str, rule: Rule, argv: Sequence[str], depth: int) -> Reading:
+    """A program whose operands are targets: as heavy as the heaviest of them."""
     bare, other = rule.args[:2]
     kinds: List[str] = []
     i = rule.operand(argv, 1)
@@ -2086,6 +2104,7 @@ def by_name(argv: Sequence[str], depth: int) -> Reading:
 
 
 def by_script(name: str, rule: Rule, argv: Sequence[str], depth: int) -> Reading:
+    """An interpreter, by its options or the file that it runs."""
     i = rule.operand(argv, 1)
     kind = rule.switched(argv[1 : i + 1])
     if kind or i == len(argv):
@@ -2094,10 +2113,12 @@ def by_script(name: str, rule: Rule, argv: Sequence[str], depth: int) -> Reading
 
 
 def run_file(argv: Sequence[str], depth: int) -> Reading:
+    """A file that an interpreter runs."""
     return by_rule(program_name(argv[0]), argv, depth) or script_file(argv)
 
 
 def by_python(name: str, rule: Rule, argv: Sequence[str], depth: int) -> Reading:
+    """Python: a module, a text or a file."""
     i = 1
     while i < len(argv) and argv[i].startswith("-") and argv[i] != "-":
         word = argv[i]
@@ -2116,12 +2137,14 @@ def by_python(name: str, rule: Rule, argv: Sequence[str], depth: int) -> Reading
 
 
 def by_java(name: str, rule: Rule, argv: Sequence[str], depth: int) -> Reading:
+    """Java: a test runner if its class or archive is called so."""
     i = rule.operand(argv, 1)
     main = argv[i].lower() if i < len(argv) else ""
     return Reading(rule.switched(argv[1:]) or ("report" if "junit" in main or "testng" in main else "unknown"), name)
 
 
 def by_find(name: str, rule: Rule, argv: Sequence[str], depth: int) -> Reading:
+    """find and fd: a listing, unless they delete or run something."""
     kinds = ["content"]
     executing = EXECUTING_FD if name.startswith("fd") else EXECUTING
     i = 1
@@ -2163,6 +2186,7 @@ def shell_text(argv: Sequence[str]) -> Optional[str]:
 
 
 def by_shell(name: str, rule: Rule, argv: Sequence[str], depth: int) -> Reading:
+    """A shell: the text it is given, or the file."""
     letters, i = shell_options(argv)
     if "n" in letters:
         return Reading("bounded", name)
@@ -2185,6 +2209,7 @@ STRATEGIES: Dict[str, Callable[[str, Rule, Sequence[str], int], Reading]] = {
 
 
 def builtin_kind(argv: Sequence[str]) -> str:
+    """The kind of a builtin that ROWS does not know."""
     name = argv[0]
     if name in (".", "source") and len(argv) > 1 and argv[1][argv[1].rfind("/") + 1 :] in SOURCEABLE:
         return "bounded"
@@ -2257,6 +2282,7 @@ def only_trims(segment: Segment) -> bool:
 
 
 def writes_file(command: Command) -> bool:
+    """A redirection writes something that stays."""
     for redirect in command.redirects:
         target = redirect.target.text
         if ">" in redirect.op and target not in SINKS and not (redirect.op == ">&" and (target.isdigit() or target == "-")):
@@ -2274,6 +2300,7 @@ def plain_output(command: Command, inputs: Sequence[str] = ("<", "<<", "<<-", "<
 
 
 def heaviest_part(segments: Sequence[Segment]) -> str:
+    """The kind of a whole line."""
     return heaviest([segment.kind for segment in segments]) or "bounded"
 
 
@@ -2328,6 +2355,7 @@ def find_insertions(line: Line, facts: Facts, verdict: Verdict) -> None:
 
 
 def wants_capture(segment: Segment, facts: Facts) -> bool:
+    """Its output is worth keeping, on this host and with these settings."""
     kind = segment.kind
     return kind == "report" or facts.reads and kind in ("search", "content") or facts.unknown == "capture" and kind == "unknown"
 
@@ -2449,6 +2477,7 @@ def arguments_of(segment: Segment) -> List[str]:
 
 
 def whole_suite(segment: Segment) -> bool:
+    """A test run that selects nothing."""
     words = arguments_of(segment)
     return all(word in WHOLE or word.startswith("-") and not word.startswith(SELECTORS) for word in words)
 
@@ -2589,6 +2618,17 @@ class Source:
         """One line without its LF."""
         data = self.slice(number, number)
         return data[:-1] if data.endswith(b"\n") else data
+
+    def holds(self, literals: Sequence[bytes]) -> bool:
+        """Whether one of the literals occurs; reads no further than the first of them."""
+        keep = max(map(len, literals)) - 1
+        before = b""
+        for _, data in self.chunks():
+            window = before + data
+            if any(literal in window for literal in literals):
+                return True
+            before = window[-keep:] if keep else b""
+        return False
 
     def find_all(self, literals: Sequence[bytes], limit: int = 100_000) -> List[List[int]]:
         """Offsets of every literal, in one pass over all bytes; at most `limit` for each (so `limit` found means: maybe more)."""
@@ -3278,7 +3318,8 @@ _CONTEXTS: Tuple[Tuple[str, str, bytes, bytes, bytes], ...] = (
     ("password", "filled", b"+-a+", rb"redis-cli\b[^\n|;&]{0,200}\Z", rb" -a " + _ARGUMENT),
     ("password", "filled", b"identi^fied", b"", rb"identified (?:with [a-z0-9_'\"]{1,40} )?by (?:password )?'([^'\n]{3,256})'"),
     ("password", "filled", b"p^assw", rb"\b(?:with|role|user|encrypted|login) [^\n;]{0,200}\Z", rb"password '([^'\n]{3,256})'"),
-    ("password", "filled", b"p^assw", rb"\b(?:login|account)[ \t]{1,8}[^\s]{1,128}[ \t]{1,8}\Z",
+    ("password", "filled", b"p^assw",
+     rb"\b(?:machine[ \t]{1,8}[^\s]{1,128}|default)[ \t]{1,8}login[ \t]{1,8}[^\s]{1,128}[ \t]{1,8}\Z",
      rb"password[ \t]{1,8}" + _ARGUMENT),
     ("", "argument", b"p^assw p^ass? toke secr key?", b"",
      rb"(?:(?<=[-_])|(?<=-api)|(?<=-auth)|(?<=store))" + _WORDS + rb"(?:[ ]{1,2}|[\"'],[ ]{0,2})" + _ARGUMENT),
@@ -3288,14 +3329,14 @@ _CONTEXTS: Tuple[Tuple[str, str, bytes, bytes, bytes], ...] = (
 # Which windows are looked for together. Any window may stand in any of the eight lanes; this grouping was found by a local search
 # over ordinary output of tools, for the fewest places that look like a window and are none.
 _LANES: Tuple[bytes, ...] = (
-    b"AGE- CLOJ ap^i_or cook cred dckr figd identi^fied key- secr set-^cook share^dacc sntr xai- xkey ya29",
-    b".atl AKIA CCIP NR[AIJR][AIKS] a^uth? accou^ntke gsk_ ntn_ sec^ret_ signa^ture",
-    b"ABIA GR13 LTAI [MNO][DTjz][AEIMQUYcgk][0-5w-z] dt0[cs] glsa ho^oks. psca shp[acps] sig= toke tske whse xapp",
-    b"-us[0-9] ASIA ATAT PMAK g^loas glc_ lsv2 nfp_ npm_ p^ass? p^assp p^assw pplx pul- pwd? sbp_",
-    b"+--u -----^begi /web ATBB ATCT GOCS HRKU aut^hori dapi do[opr]_ fm[12]_ fo1_ gh[pousr]_ lin_ ops_ py^pi-A rubyg^ems_",
-    b"1//0 ACCA AIza LS0t SK[0-9a-f][0-9a-f] gl[pdrcfias][atbmgof] hv[bsr]. sq0[acis] xox[abeoprs]",
-    b"***^[0-9]Q~# +-a+ +-p# +-p* +-u+ :aa# bear bkua eyJ# key? key[0-9] sha2^56~#",
-    b".off ://* :\\/\\ AKCp SG.# [rs]k_[lt] dp.[acps] gith^ub_p hf_# r8_# sb_s sk-# sk-a xsmt",
+    b"AGE- CLOJ ap^i_or cook cred dckr figd identi^fied key- secr set-^cook share^dacc sig= xai- ya29",
+    b".atl 1//0 LTAI a^uth? accou^ntke gith^ub_p ntn_ sec^ret_ signa^ture",
+    b".off GR13 dt0[cs] glsa psca sntr toke tske whse xox[abeoprs]",
+    b"-us[0-9] ACCA AKCp ATAT ATBB ATCT LS0t PMAK g^loas gsk_ ho^oks. lsv2 npm_ ops_ p^ass? p^assp p^assw pplx pul- pwd? xsmt",
+    b"+--u ABIA AKIA ASIA CCIP HRKU NR[AIJR][AIKS] aut^hori dapi do[opr]_ fm[12]_ fo1_ gh[pousr]_ lin_ py^pi-A rubyg^ems_",
+    b"/web AIza SK[0-9a-f][0-9a-f] [MNO][DTjz][AEIMQUYcgk][0-5w-z] gl[pdrcfias][atbmgof] glc_ hv[bsr]. shp[acps] sq0[acis] xkey",
+    b"***^[0-9]Q~# +-a+ +-p# +-p* +-u+ -----^begi :aa# bear bkua eyJ# key? key[0-9] sha2^56~# xapp",
+    b"://* :\\/\\ GOCS SG.# [rs]k_[lt] dp.[acps] hf_# nfp_ r8_# sb_s sbp_ sk-# sk-a",
 )
 
 _BLOCK = 64 * KIB  # sieved at a time: the long integers of one block stay in the cache
@@ -3361,7 +3402,7 @@ _TEMPLATE = (
 )
 _PLACEHOLDER = (
     rb"(?i)\*{3}|\.{3}|\xe2\x80\xa6|\[redacted|x{4}|change.?me|replace.?(?:me|this|with)|place.?holder|dummy|redacted|masked|hidden"
-    rb"|your[-_.]?(?:api|pass|secret|token|key|own|access|auth)|^your|^my[-_]?(?:pass|secret|token|api|key)"
+    rb"|your[-_.]?(?:api|pass|secret|token|key|own|access|auth)|^your"
     rb"|insert[-_]|goes[-_]?here|%[sdrv](?![a-z0-9])|\$\{|\{[a-z0-9_.]{0,40}\}"
 )
 _NO_SECRET = frozenset(
@@ -3378,6 +3419,7 @@ _WORDLIKE = (
     rb"|[0-9]{1,20}\Z"
 )
 _DOTTED, _SNAKE = rb"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+\Z", rb"[a-z]+[0-9]?(?:_[a-z0-9]+)+\Z"
+_CONSTANT = rb"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\Z"
 
 # Whose key is a secret, unlike that of a cache, a table or a dictionary; which tokens are none; which words only end like `pass`.
 _SECRET_KEYS = tuple(
@@ -3388,7 +3430,7 @@ _OPEN_TOKENS = tuple(
     b"next page forward backward starting continuation sequence change lock sync cancellation cursor eos bos pad unk sep mask cache"
     b" public".split()
 )
-_OTHER_PASSES = tuple(b"com by ask mini sur tres over under low high band all multi single one two first second".split())
+_OTHER_PASSES = tuple(b"com by ask mini sur tres over under low high band all multi single one two first second -r".split())
 
 
 def _is_words(value: bytes) -> bool:
@@ -3470,7 +3512,7 @@ def _password(found: _Value) -> bool:
     if rx(rb"(?i)pass\W").match(found.text, found.at) and (not prefix and found.bare or prefix.lower().endswith(_OTHER_PASSES)):
         return False
     if _is_setting(found):
-        return not (prefix[:1] == b"-" and value.isupper() and _is_words(value))
+        return not (found.bare and (rx(_CONSTANT).match(value) or prefix[:1] == b"-" and value.isupper() and _is_words(value)))
     if rx(_LABEL).search(value) and _is_words(value):
         return False
     odd = value.translate(None, _ALPHA + b"_-.")
@@ -3507,6 +3549,7 @@ def _argument(found: _Value) -> bool:
     return found.prefix[:1] == b"-" and _assigned(found)
 
 
+# Column `check`: what must hold for the value besides the expression.
 _CHECKS: Dict[str, Callable[[_Value], bool]] = {
     "": _varied,
     "mixed": _mixed,
@@ -3677,7 +3720,7 @@ class _Plain:
 
     def __init__(self, raw: bytes) -> None:
         self.raw = self.text = raw
-        if b"\x1b" in raw or b"^[" in raw:
+        if b"\x1b" in raw or b"^" in raw and b"^[" in raw:  # one byte is found ten times faster than two
             self.text = rx(_CSI).sub(b"", raw)
         self._plain: List[int] = []  # where in the text a stretch without control sequences starts
         self._raw: List[int] = []  # where it starts in the raw text
@@ -4885,7 +4928,8 @@ PREVIOUS_LOOK = 200  # occurrences that are looked at for an earlier run of the 
 
 
 def previous_run(run: Run, record: Dict[str, Any]) -> Optional[Run]:
-    """The newest earlier run of the same command (argv, kind, directory) in the same host session, else in the same workspace; None when none is near."""
+    """The newest earlier run of the same command (argv, kind, directory) in the same host session, else in the same workspace; None
+    when none is near."""
     fallback: Optional[Run] = None
     for name in reversed(run.store.occurrences()[-PREVIOUS_LOOK:]):
         if name.split("-")[1] == run.alias:
@@ -5495,7 +5539,7 @@ class Capture:
         gate = select.poll()
         gate.register(fd, select.POLLOUT)
         gate.register(self.wake, select.POLLIN)
-        while view:
+        while view and fd not in self.deaf:
             if fd in dict(gate.poll(wait_until(self.duties()))):
                 try:
                     view = view[posix.write(fd, view[: select.PIPE_BUF]) :]  # so much never blocks
@@ -5618,15 +5662,16 @@ class Capture:
                 pass
         except BlockingIOError:
             pass
-        if not self.ended and self.reap():
-            self.ended = monotonic()
         self.pass_on()
-        if self.stop and not self.ended and monotonic() >= self.stop:
+        if not self.ended and self.reap():
+            self.ended, self.interrupts = monotonic(), []
+            self.stop = self.stop if self.doomed else 0.0
+        if self.stop and monotonic() >= self.stop:
             self.expire()
 
     def duties(self) -> List[float]:
         """When `attend` has something to do that no signal tells."""
-        return [due for due, _, _ in self.interrupts] + ([self.stop] if self.stop and not self.ended else [])
+        return [due for due, _, _ in self.interrupts] + ([self.stop] if self.stop else [])
 
     def patience(self) -> float:
         """Milliseconds until the loop has something to do, -1 for ever."""
@@ -5709,7 +5754,11 @@ class Capture:
         return True
 
     def expire(self) -> None:
-        """The time is over: TERM, and some time later KILL, for the child and all below it."""
+        """The time is over: TERM, and later KILL, for the child and all below it; for our reader, if the child has ended."""
+        if self.ended:
+            self.deaf.update(() if self.doomed else (1, 2))
+            self.stop = 0.0
+            return
         name = "SIGKILL" if self.partial == "timeout" else "SIGTERM"
         self.partial = "timeout"
         self.stop += KILL_AFTER
@@ -5753,6 +5802,9 @@ class Capture:
         present = monotonic()
         while self.signals:
             name = signal_name(self.signals.pop(0))
+            if self.ended:  # it is meant for us, whom a reader may keep waiting
+                self.stop = self.stop if name in _HARMLESS else present + KILL_AFTER
+                continue
             if name not in _HARMLESS:
                 self.partial = self.partial or "interrupted"
             if name not in _TERMINAL or self.group:
@@ -5867,16 +5919,17 @@ def house_keeping(store: Store, settings: Settings) -> None:
 
 # ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
 # 13 · evidence
-# Knows what a profile can find (facts, quotes, totals), what a digest owes of it (contracts), and how to count it (receipts). Never knows layout.
+# Knows what a profile can find (facts, quotes, totals), what a digest owes of it (contracts), and how to count it (receipts). Never
+# knows layout.
 # ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 class Quote:
     """Lines of a stream that are worth showing word for word.
 
-    `first`–`last` (1-based, inclusive) of `stream`. `text` holds the bytes of line `first` without LF, as stored; when `last` is larger,
-    lines first..last all read the same and are shown once with their count. `value` ranks quotes against each other: 10 is a line without
-    which the failure cannot be understood, 1 is decoration.
+    `first`–`last` (1-based, inclusive) of `stream`. `text` holds the bytes of line `first` without LF, as stored; when `last` is
+    larger, lines first..last all read the same and are shown once with their count. `value` ranks quotes against each other: 10 is
+    a line without which the failure cannot be understood, 1 is decoration.
     """
 
     __slots__ = ("stream", "first", "last", "text", "value")
@@ -5892,11 +5945,12 @@ class Quote:
 class Fact:
     """One typed thing that a profile found.
 
-    `kind` is a row of the profile's contract (failed, error, diagnostic …). `identity` names the fact as the tool spells it (a test's node id,
-    `path:line:col` + code); `location` is `path:line[:col]` or empty; `message` is the first line of the explanation, without the tool's margin.
-    `stream`, `first`, `last` span the section that tells about it (0 when the output has none); `quoted` is the number of the line whose
-    words `message` gives whole (0 when it is composed or cut). `context` are quotes that explain this fact, bought only after it, in the
-    stream's order. `value` ranks facts of one kind; facts of equal value keep their order.
+    `kind` is a row of the profile's contract (failed, error, diagnostic …). `identity` names the fact as the tool spells it (a
+    test's node id, `path:line:col` + code); `location` is `path:line[:col]` or empty; `message` is the first line of the
+    explanation, without the tool's margin. `stream`, `first`, `last` span the section that tells about it (0 when the output has
+    none); `quoted` is the number of the line whose words `message` gives whole (0 when it is composed or cut). `context` are quotes
+    that explain this fact, bought only after it, in the stream's order. `value` ranks facts of one kind; facts of equal value keep
+    their order.
     """
 
     __slots__ = ("kind", "identity", "location", "message", "stream", "first", "last", "quoted", "context", "value")
@@ -5918,12 +5972,12 @@ class Fact:
 class Evidence:
     """All that one profile found in one output, or in one tool's part of it.
 
-    `facts` is the census: every required fact, each once. `totals` are the tool's own counts in its own words and order ({"failed": 3,
-    "passed": 12}). `claimed` is the number of required facts by the tool's own summary, -1 when it gives none. `outcome` is what the tool itself
-    says: "passed", "failed", or "" when it does not say. `summary` quotes the tool's closing line. `notes` are lines about the run as a whole that
-    must be seen (interrupted, usage error, coverage below its threshold). `quotes` are further lines worth their price, any order.
-    `unsure` says in a few words why the parse cannot be trusted; empty means certain. `span` is the part of each stream that was read:
-    [(stream, first line, last line)].
+    `facts` is the census: every required fact, each once. `totals` are the tool's own counts in its own words and order ({"failed":
+    3, "passed": 12}). `claimed` is the number of required facts by the tool's own summary, -1 when it gives none. `outcome` is what
+    the tool itself says: "passed", "failed", or "" when it does not say. `summary` quotes the tool's closing line. `notes` are
+    lines about the run as a whole that must be seen (interrupted, usage error, coverage below its threshold). `quotes` are further
+    lines worth their price, any order. `unsure` says in a few words why the parse cannot be trusted; empty means certain. `span` is
+    the part of each stream that was read: [(stream, first line, last line)].
     """
 
     __slots__ = ("profile", "facts", "totals", "claimed", "outcome", "summary", "notes", "quotes", "unsure", "span")
@@ -5944,11 +5998,11 @@ class Evidence:
 class Contract:
     """What a digest owes of one family's evidence.
 
-    `policy` is "report" (a digest in any case), "content" (the output is the answer, and passes whole while it is not too large) or "verbatim"
-    (the notes are a digest already, and pass as they are). Facts of the `required` kinds, each with the heading it stands under, are never
-    dropped: inline, or in the census that the digest addresses. Those of the `failing` kinds mean that something is wrong. Of the `brief` kinds
-    the message is a few words and stands in the identity's line. Quotes and messages are elastic: bought by value while the budget lasts.
-    Everything else is retrievable by its address.
+    `policy` is "report" (a digest in any case), "content" (the output is the answer, and passes whole while it is not too large) or
+    "verbatim" (the notes are a digest already, and pass as they are). Facts of the `required` kinds, each with the heading it
+    stands under, are never dropped: inline, or in the census that the digest addresses. Those of the `failing` kinds mean that
+    something is wrong. Of the `brief` kinds the message is a few words and stands in the identity's line. Quotes and messages are
+    elastic: bought by value while the budget lasts. Everything else is retrievable by its address.
     """
 
     __slots__ = ("policy", "required", "failing", "brief")
@@ -5960,12 +6014,51 @@ class Contract:
         self.brief = brief
 
 
-_TEST_CONTRACT = Contract("report", {"failed": "failures", "error": "errors"}, ("failed", "error"))
+_TEST_CONTRACT = Contract(
+    "report", {"failed": "failures", "error": "errors", "suite": "failed suites"}, ("failed", "error", "suite")
+)
+
+_TEST_RUNNERS = """
+    pytest unittest
+    bats cargo-test ctest dotnet-test go-json go-test gradle-test gtest jest junit-xml minitest mocha munit nextest node-test nox phpunit playwright rspec scalatest surefire swift-testing tap tox vitest xctest
+"""
+
+_DIAGNOSTIC_CONTRACT = Contract(
+    "report",
+    {
+        "error": "errors",
+        "step": "failed steps",
+        "package": "packages",
+        "unformatted": "not formatted",
+        "warning": "warnings",
+        "style": "style",
+    },
+    ("error", "step", "package", "unformatted"),
+)
+_DIAGNOSTIC_TOOLS = """
+    apt biome black bundler cargo cmake codequality composer diagnostics docker dotnet esbuild eslint flake8 gcc go go-mod
+    golangci-lint gradle hadolint javac kotlinc linker make markdownlint maven mypy ninja npm phpstan pip pnpm poetry
+    prettier pylint pyright python rollup rubocop ruff ruff-format rustc shellcheck stylelint swiftc tsc uv vite webpack
+    yamllint yarn
+"""
 
 CONTRACTS: Dict[str, Contract] = {
     "ctx": Contract("verbatim", {}),
-    "pytest": _TEST_CONTRACT,
-    "unittest": _TEST_CONTRACT,
+    **dict.fromkeys(_TEST_RUNNERS.split(), _TEST_CONTRACT),
+    **dict.fromkeys(_DIAGNOSTIC_TOOLS.split(), _DIAGNOSTIC_CONTRACT),
+    "git-log": Contract("content", {"commit": "commits"}, (), ("commit",)),
+    "git-diff": Contract("content", {"file": "files"}, (), ("file",)),
+    "git-status": Contract("content", {"path": "paths"}, (), ("path",)),
+    "git-blame": Contract("content", {"author": "authors"}, (), ("author",)),
+    "git-merge": Contract("report", {"conflict": "conflicts"}, ("conflict",)),
+    "search": Contract("content", {"file": "files with hits"}, (), ("file",)),
+    "listing": Contract("content", {"directory": "directories", "entry": "entries"}, (), ("directory", "entry")),
+    "json": Contract("content", {"odd": "odd values", "place": "shape"}, (), ("odd", "place")),
+    "yaml": Contract("content", {"odd": "odd values", "object": "objects"}, (), ("odd", "object")),
+    "table": Contract("content", {"odd": "odd values"}, (), ("odd",)),
+    "log": Contract("content", {"template": "templates"}, (), ("template",)),
+    "bytes": Contract("content", {"format": "format"}, (), ("format",)),
+    "progress": Contract("content", {}),
     "text": Contract("content", {}),
 }
 
@@ -5988,10 +6081,11 @@ def failing_facts(evidence: Evidence) -> List[Fact]:
 
 
 class Receipt:
-    """How much of the evidence a digest shows. `known` identities were parsed, `claimed` is the tool's own count of them where it gives one.
+    """How much of the evidence a digest shows. `known` identities were parsed, `claimed` is the tool's own count of them where it
+    gives one.
 
-    Every known identity is inline or retrievable; `unrepresented` is what is left, and must be 0. Lines are counted over all streams:
-    a line is shown when its words stand in the digest whole.
+    Every known identity is inline or retrievable; `unrepresented` is what is left, and must be 0. Lines are counted over all
+    streams: a line is shown when its words stand in the digest whole.
     """
 
     __slots__ = ("known", "claimed", "inline", "retrievable", "stored", "shown")
@@ -6067,7 +6161,9 @@ class Change:
         still = [fact for key, facts in new.items() for fact in facts[: len(old.get(key, ()))]]
         self.groups: Dict[str, List[Dict[str, Any]]] = {"fixed": gone, "new": come, "still": still}
         known = {fact["identity"] for fact in before["facts"] if fact["kind"] == "skipped"}
-        self.groups["newly skipped"] = [fact for fact in after["facts"] if fact["kind"] == "skipped" and fact["identity"] not in known]
+        self.groups["newly skipped"] = [
+            fact for fact in after["facts"] if fact["kind"] == "skipped" and fact["identity"] not in known
+        ]
         labels = list(dict.fromkeys([*after["totals"], *before["totals"]]))
         pairs = [(label, before["totals"].get(label, 0), after["totals"].get(label, 0)) for label in labels]
         self.totals = [pair for pair in pairs if pair[1] != pair[2]]
@@ -6078,18 +6174,23 @@ class Change:
 
 
 def failing_by_key(summary: Dict[str, Any]) -> Dict[Tuple[str, str, str], List[Dict[str, Any]]]:
-    """A run's failing facts by what names them across edits: a test by its identity, a diagnostic by file, code and message, since its line moves."""
+    """A run's failing facts by what names them across edits: a test by its identity, a diagnostic by file, code and message, since
+    its line moves."""
     found: Dict[Tuple[str, str, str], List[Dict[str, Any]]] = {}
     for fact in summary["facts"]:
         if fact["failing"]:
             identity, location = fact["identity"], fact["location"]
             moves = location and identity.startswith(location)
-            key = (location.partition(":")[0], identity[len(location) :], fact["message"]) if moves else (fact["kind"], identity, "")
+            key = (
+                (location.partition(":")[0], identity[len(location) :], fact["message"]) if moves else (fact["kind"], identity, "")
+            )
             found.setdefault(key, []).append(fact)
     return found
 
 
-def remaining(these: Dict[Tuple[str, str, str], List[Dict[str, Any]]], those: Dict[Tuple[str, str, str], List[Dict[str, Any]]]) -> List[Dict[str, Any]]:
+def remaining(
+    these: Dict[Tuple[str, str, str], List[Dict[str, Any]]], those: Dict[Tuple[str, str, str], List[Dict[str, Any]]]
+) -> List[Dict[str, Any]]:
     """Facts that one run has and the other has not, or has fewer of."""
     return [fact for key, facts in these.items() for fact in facts[len(those.get(key, ())) :]]
 
@@ -6099,13 +6200,15 @@ def remaining(these: Dict[Tuple[str, str, str], List[Dict[str, Any]]], those: Di
 # Knows one output family each: bytes to evidence. Never knows budgets or layout.
 # ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
-PYTEST_MARKERS = (b" passed", b" failed", b" error", b" skipped", b" deselected", b" xfailed", b" xpassed", b"no tests ", b" collected in ",
-                  b" test session starts =", b"test summary info =", b"FAILURES =", b"ERRORS =", b"while loading conftest", b"INTERNALERROR> ")  # fmt: skip
+PYTEST_MARKERS = (
+    *(b" passed", b" failed", b" error", b" skipped", b" deselected", b" xfailed", b" xpassed", b"no tests ", b" collected in "),
+    *(b" test session starts =", b"test summary info =", b"FAILURES =", b"ERRORS =", b"while loading conftest", b"INTERNALERROR> "),
+)
 UNITTEST_MARKERS = (b"\nRan ", b"=\nERROR: ", b"=\nFAIL: ", b"=\r\nERROR: ", b"=\r\nFAIL: ", b" ... FAIL\n", b" ... ERROR\n")
 
-_RICH, _TOLD = 100, 5000  # facts that get context; facts that get location and whole message; the rest of a flood is only named
-_PART, _PART_OF_FLOOD = 48 * KIB, 3 * KIB  # of a failure's traceback, the end that is read
-_FAILING = {"failed": b"failed", "error": b"errors"}  # kind of fact: how the totals call it
+_PYTEST_RICH, _PYTEST_TOLD = 100, 5000  # facts with context; with location and whole message; the rest of a flood is only named
+_PYTEST_PART, _PYTEST_PART_OF_FLOOD = 48 * KIB, 3 * KIB  # of a failure's traceback, the end that is read
+_PYTEST_FAILING = {"failed": b"failed", "error": b"errors"}  # kind of fact: how the totals call it
 
 
 class _View:
@@ -6141,6 +6244,10 @@ class _View:
         self._at = at
         return self._line
 
+    def span(self, start: int, end: int) -> Tuple[str, int, int]:
+        """(stream, first line, last line) between two offsets."""
+        return self.source.name, self.source.line_at(start), self.source.line_at(max(start, end - 1))
+
     def back(self, at: int) -> int:
         """Start of the line that an offset stands in."""
         at = max(0, at)
@@ -6175,12 +6282,17 @@ def find_each(data: bytes, literal: bytes) -> Iterator[int]:
 
 # ── pytest: what delimits a session ─────────────────────────────────────────────────────────────────────────────────────────────
 
-_TITLES = (b"test session starts =", b"test summary info =", b"S =")  # how the titles below end
-_SECTIONS = (b"FAILURES", b"ERRORS", b"PASSES", b"XFAILURES", b"XPASSES", b"short test summary info", b"rerun test summary info")
-_HEADER = (b"platform ", b"collect", b"created: ", b"bringing up", b"gw0", b"rootdir", b"cachedir", b"scheduling")  # first lines below a start
-_QUIET = {b"passed", b"failed", b"skipped", b"deselected", b"xfailed", b"xpassed", b"errors", b"warnings", b"rerun", b"collected", b"subtests passed",
-          b"subtests failed", b"subtests skipped"}  # fmt: skip
-_PLURAL = {b"error": b"errors", b"warning": b"warnings", b"test collected": b"collected", b"tests collected": b"collected"}
+_PYTEST_TITLES = (b"test session starts =", b"test summary info =", b"S =")  # how the titles below end
+_PYTEST_SECTIONS = (
+    *(b"FAILURES", b"ERRORS", b"PASSES", b"XFAILURES", b"XPASSES"),
+    *(b"short test summary info", b"rerun test summary info"),
+)
+_PYTEST_HEADER = (b"platform ", b"collect", b"created: ", b"bringing up", b"gw0", b"rootdir", b"cachedir")  # below a start
+_PYTEST_QUIET = {
+    *(b"passed", b"failed", b"skipped", b"deselected", b"xfailed", b"xpassed", b"errors", b"warnings", b"rerun", b"collected"),
+    *(b"subtests passed", b"subtests failed", b"subtests skipped"),
+}
+_PYTEST_PLURAL = {b"error": b"errors", b"warning": b"warnings", b"test collected": b"collected", b"tests collected": b"collected"}
 
 
 class _Event:
@@ -6188,9 +6300,10 @@ class _Event:
 
     __slots__ = ("at", "end", "kind", "title", "totals", "ruled", "prefix", "text", "colour")
 
-    def __init__(self, at: int, line: bytes, kind: str, prefix: bytes, title: bytes, totals: Optional[Dict[bytes, int]], ruled: bool) -> None:
+    def __init__(self, at: int, line: bytes, prefix: bytes, title: bytes, totals: Optional[Dict[bytes, int]], ruled: bool) -> None:
         self.at, self.end = at, at + len(line) + 1
-        self.kind, self.prefix, self.title, self.totals, self.ruled = kind, prefix, title, totals, ruled
+        self.prefix, self.title, self.totals, self.ruled = prefix, title, totals, ruled
+        self.kind = "close" if totals is not None else "start" if title == b"test session starts" else "section"
         self.text = clean(line)[len(prefix) :]
         self.colour = b"\x1b" in line
 
@@ -6210,7 +6323,7 @@ def _pytest_totals(text: bytes) -> Optional[Dict[bytes, int]]:
         if not count:
             return None
         if count.group(1) != b"no":
-            totals[_PLURAL.get(count.group(2), count.group(2))] = int(count.group(1))
+            totals[_PYTEST_PLURAL.get(count.group(2), count.group(2))] = int(count.group(1))
         if count.group(3):
             totals[b"deselected"] = int(count.group(3))
     return totals if m else None
@@ -6222,33 +6335,33 @@ def _pytest_event(at: int, line: bytes) -> Optional[_Event]:
     if m:
         prefix, title, ruled = m.group(1), m.group(3), True
         totals = _pytest_totals(title)
-        if totals is None and title != b"test session starts" and title not in _SECTIONS:
+        if totals is None and title != b"test session starts" and title not in _PYTEST_SECTIONS:
             return None
     else:
         m = rx(rb"^(|.*?[\t |>])((?:\d+(?:/\d+)? [a-z]|no tests ).* in \d+\.\d+ ?s.*)$").match(text)
         totals = _pytest_totals(m.group(2)) if m else None
-        if m is None or totals is None or not _QUIET.issuperset(totals):
+        if m is None or totals is None or not _PYTEST_QUIET.issuperset(totals):
             return None
         prefix, title, ruled = m.group(1), m.group(2), False
     if prefix and (len(prefix) > 200 or not rx(rb"^(?!E |[>|+ \t]).*[\t |>]$").match(prefix)):
         return None  # an excerpt of source or of a message, not a line of a log
-    kind = "close" if totals is not None else "start" if title == b"test session starts" else "section"
-    return _Event(at, line, kind, prefix, title, totals, ruled)
+    return _Event(at, line, prefix, title, totals, ruled)
 
 
 def _pytest_events(source: Source) -> Dict[bytes, List[_Event]]:
     """Rulers and closing lines by the shape of the prefix of their lines, in one pass over all bytes."""
     groups: Dict[bytes, List[_Event]] = {}
-    closing, counts = rx(rb" in \d+\.\d\d ?s"), rx(rb"(?:\d [a-z]+(?: [a-z]+)?|no tests [a-z]+|deselected\))(?:\x1b\[[0-9;]*m)*$")
+    seconds, counts = rx(rb" in \d+\.\d\d ?s"), rx(rb"(?:\d [a-z]+(?: [a-z]+)?|no tests [a-z]+|deselected\))(?:\x1b\[[0-9;]*m)*$")
     for base, data in source.line_windows():
-        starts = {data.rfind(b"\n", 0, at) + 1 for title in _TITLES for at in find_each(data, title)}
-        starts.update(data.rfind(b"\n", 0, at) + 1 for at in find_each(data, b" in ")
-                      if data[at + 4 : at + 5].isdigit() and closing.match(data, at) and counts.search(data[max(0, at - 48) : at]))  # fmt: skip
-        for at in sorted(starts):
-            line = data[at : (data.find(b"\n", at) + 1 or len(data) + 1) - 1]
+        hits = [at for title in _PYTEST_TITLES for at in find_each(data, title)]
+        for at in find_each(data, b" in "):
+            if data[at + 4 : at + 5].isdigit() and seconds.match(data, at) and counts.search(data[max(0, at - 48) : at]):
+                hits.append(at)
+        for at in sorted({data.rfind(b"\n", 0, at) + 1 for at in hits}):
+            line, _, after = data[at : at + 4000].partition(b"\n")
             event = _pytest_event(base + at, line) if len(line) < 2000 else None
-            after = clean(data[at + len(line) + 1 : at + len(line) + 200].partition(b"\n")[0][len(event.prefix) :]) if event else b""
-            if event and (event.kind != "start" or after.startswith(_HEADER)):
+            below = clean(after.partition(b"\n")[0][len(event.prefix) :]) if event else b""
+            if event and (event.kind != "start" or below.startswith(_PYTEST_HEADER)):
                 groups.setdefault(rx(rb"\d").sub(b"0", event.prefix), []).append(event)
     return groups
 
@@ -6287,8 +6400,13 @@ class _Session:
 
     def failing(self, kind: str) -> List[bytes]:
         """The file of each test whose progress letter says that it failed; empty words where no file is printed."""
-        letter = b"F" if kind == "failed" else b"E"
-        return [path for path, letters in _pytest_progress(self.view, self.start, self.body)[1] for _ in range(letters.count(letter))]
+        letter, rows = b"F" if kind == "failed" else b"E", _pytest_progress(self.view, self.start, self.body)[1]
+        return [path for path, letters in rows for _ in range(letters.count(letter))]
+
+
+_PYTEST_COLLECTED = (
+    rb"collected (\d+) items?(?: / (?:\d+ errors?|(\d+) deselected|\d+ skipped))*(?: / (\d+) selected)?|\[(\d+)(?: items)?\]"
+)
 
 
 def _agree(view: _View, start: _Event, close: _Event) -> bool:
@@ -6297,16 +6415,16 @@ def _agree(view: _View, start: _Event, close: _Event) -> bool:
     if len(close.text) != width and not close.text.startswith(b"= "):
         return False
     head = strip_ansi(source.read(start.at, start.at + 16 * KIB))
-    m = rx(rb"collected (\d+) items?(?: / (?:\d+ errors?|(\d+) deselected|(\d+) skipped))*(?: / (\d+) selected)?|\[(\d+)(?: items)?\]").search(head)
+    m = rx(_PYTEST_COLLECTED).search(head)
     if not m or b"collected" in totals or not close.ran + totals.get(b"errors", 0):
         return True
-    selected = int(m.group(4) or m.group(5) or int(m.group(1)) - int(m.group(2) or 0))
+    selected = int(m.group(3) or m.group(4) or int(m.group(1)) - int(m.group(2) or 0))
     before = source.read(max(start.at, close.at - 64 * KIB), close.at)
     around = [view.text(raw) for raw in before.split(b"\n")[-6:] + source.read(close.end, close.end + 200).split(b"\n")[:1]]
-    stopped = b"! KeyboardInterrupt !" in before or any(row.startswith(b"INTERNALERROR>") for row in around) or any(
-        row.startswith(b"!") and row.endswith(b" !" if row.startswith(b"! ") else b"!") and len(row.decode("utf-8", "replace")) >= width for row in around)  # fmt: skip
+    stops = [row for row in around if row.startswith(b"!") and row.endswith(b"!") and len(row.decode("utf-8", "replace")) >= width]
+    stopped = stops or b"! KeyboardInterrupt !" in before or any(row.startswith(b"INTERNALERROR>") for row in around)
     extra = totals.get(b"skipped", 0) + (MIB if b"SUBFAIL" in before or b"subtests-" in head or b"subtests passed" in totals else 0)
-    return close.ran <= selected + extra and (stopped or close.ran + totals.get(b"errors", 0) >= selected)
+    return close.ran <= selected + extra and (bool(stopped) or close.ran + totals.get(b"errors", 0) >= selected)
 
 
 def _nested(view: _View, chunk: List[_Event]) -> bool:
@@ -6326,9 +6444,10 @@ def _nested(view: _View, chunk: List[_Event]) -> bool:
 def _pytest_progress(view: _View, start: int, end: int) -> Tuple[int, List[Tuple[bytes, bytes]]]:
     """(offset of the first, [(file, letters)]) of the lines like `tests/a.py ..F.   [ 50%]`, of the last MiB before `end`."""
     first, rows, path = -1, [], b""
+    pattern = rx(rb"^(?:(\S.*?\.\w+) )?(-*[.FEsxXRuyrp,][.FEsxXRuyrp,-]*)(?: +\[[ \d%/]+\])?$")
     at = start if end - start <= MIB else view.back(end - MIB)
     for raw in view.source.read(at, end).split(b"\n"):
-        m = rx(rb"^(?:(\S.*?\.\w+) )?(-*[.FEsxXRuyrp,][.FEsxXRuyrp,-]*)(?: +\[[ \d%/]+\])?$").match(view.text(raw)) if len(raw) < 600 else None
+        m = pattern.match(view.text(raw)) if len(raw) < 600 else None
         if m:
             path = m.group(1) or path
             rows.append((path, m.group(2)))
@@ -6347,8 +6466,8 @@ def _quiet_sessions(view: _View, events: List[_Event], start: int, end: int, don
         first, rows = _pytest_progress(view, start, min([event.at for event in inner if event.kind == "section"] + [close.at]))
         letters, totals = sum(len(letters) for _, letters in rows), close.totals or {}
         whole = letters >= close.ran
-        more = letters - close.ran - totals.get(b"errors", 0) - totals.get(b"rerun", 0) > (MIB if b"subtests passed" in totals else 0)
-        if more or (not whole and close is not closes[-1]):
+        most = close.ran + totals.get(b"errors", 0) + totals.get(b"rerun", 0) + (MIB if b"subtests passed" in totals else 0)
+        if letters > most or (not whole and close is not closes[-1]):
             continue  # printed by a test
         session = _Session(view, first if first >= 0 else inner[0].at if inner else close.at, close.end, close, inner, True)
         while not whole and done and done[-1].end == start and done[-1].view is view:  # then these were run by its tests
@@ -6377,7 +6496,8 @@ def _headed_sessions(view: _View, events: List[_Event], end: int, done: List[_Se
     stop = close.end if close else end
     done.append(_Session(view, events[0].at, stop, close, [event for event in events if event.at < stop], False))
     if close and close.at < events[-1].at:
-        _quiet_sessions(view, [event for event in events if event.at > close.at and (event.kind == "section" or not event.ruled)], stop, end, done)
+        rest = [event for event in events if event.at > close.at and (event.kind == "section" or not event.ruled)]
+        _quiet_sessions(view, rest, stop, end, done)
 
 
 def _pytest_sessions(source: Source) -> List[_Session]:
@@ -6398,8 +6518,12 @@ def _pytest_sessions(source: Source) -> List[_Session]:
         for chunk, end in zip(chunks[1:], ends[1:]):
             _headed_sessions(view, chunk, end, done)
         sessions += done
-    return [one for one in sessions if not any(other.view is not one.view and other.start <= one.start < other.end and (one.end <= other.end or not one.close)
-                                               for other in sessions)]  # fmt: skip
+    kept = []
+    for one in sessions:  # what has another prefix and stands inside another session was printed by its tests
+        around = [other for other in sessions if other.view is not one.view and other.start <= one.start < other.end]
+        if not any(one.end <= other.end or not one.close for other in around):
+            kept.append(one)
+    return kept
 
 
 # ── pytest: what a failure block says ───────────────────────────────────────────────────────────────────────────────────────────
@@ -6407,9 +6531,9 @@ def _pytest_sessions(source: Source) -> List[_Session]:
 _PYTEST_FRAME = rb"^([^\s>].*?):(\d+)(?:: (?:in .+|[\w.]+)|:)?$"
 _NATIVE_FRAME = rb'^( *\|?) +File "(.+?)", line (\d+)'
 _PYTEST_FOREIGN = rb"(?:^|[/\\])(?:site-packages|dist-packages|lib/python\d[\d.]*)[/\\]|^<"
-_BARE = rb"(?!file |ImportError while |Traceback|\[gw|E |>)\S"  # how a failure begins that is only text (pytrace=False)
-_CHAINED = (b"During handling of the above exception", b"The above exception was the direct cause")
-_NAMED = rb"(?i)(?:error|exception|critical|fatal|traceback|panic)"
+_PYTEST_BARE = rb"(?!file |ImportError while |Traceback|\[gw|E |>)\S"  # how a failure begins that is only text (pytrace=False)
+_PYTEST_CHAINED = (b"During handling of the above exception", b"The above exception was the direct cause")
+_PYTEST_NAMED = rb"(?i)(?:error|exception|critical|fatal|traceback|panic)"
 
 
 class _Block:
@@ -6439,10 +6563,10 @@ class _Block:
                 m = rx(_PYTEST_FRAME).match(line)
                 if m and (m.end(2) < m.end() or b"." in m.group(1)):
                     self.frames.append((i, m.group(1), m.group(2)))
-                elif line.startswith(_CHAINED):
+                elif line.startswith(_PYTEST_CHAINED):
                     chained = i
         fit = [run for run in runs if hint and says(lines[run[0]][1:].strip(), hint)]
-        text = not hint and bool(rx(_BARE).match(lines[0] if lines else b"")) and not rx(_PYTEST_FRAME).match(lines[0])
+        text = not hint and bool(rx(_PYTEST_BARE).match(lines[0] if lines else b"")) and not rx(_PYTEST_FRAME).match(lines[0])
         bare = -1 if runs and (fit or not hint) and not text else self._bare()
         if runs and not text and (bare < 0 or not says(lines[bare].strip(b" |"), hint)):
             self.said, self.until = (fit or runs)[-1]
@@ -6464,7 +6588,7 @@ class _Block:
         """Index of the message where no margin marks it: native style, an exception group, a doctest, or nothing but text."""
         lines, at, margin = self.lines, 0, b" "
         for i, line in enumerate(lines):
-            if line.startswith(b"Traceback (most recent call last):") and (not at or lines[i - 2].startswith(_CHAINED)):
+            if line.startswith(b"Traceback (most recent call last):") and (not at or lines[i - 2].startswith(_PYTEST_CHAINED)):
                 at = i + 1
             elif line.startswith(b"  + Exception Group Traceback"):
                 at, margin = i + 1, b"  |  "
@@ -6485,7 +6609,8 @@ class _Block:
         for i, line in enumerate(self.lines[: max(self.said, 0)]):
             if line[:2] == b"E " and self.lines[i - 1][:1] != b"E":
                 rows[i] = 3.0
-        for i in range(self.said + 1, min(max(self.until, self.said + 8 * (self.lines[self.said][:1] != b"E")), self.said + 14, len(self.lines) - 1) + 1):
+        until = self.until if self.lines[self.said][:1] == b"E" else self.said + 8
+        for i in range(self.said + 1, min(until + 1, self.said + 15, len(self.lines))):
             rows.setdefault(i, 4.0 if i < self.said + 4 else 3.0)
         for i in range(self.said - 1, max(-1, self.said - 40), -1):
             if self.lines[i].startswith(b">"):
@@ -6497,12 +6622,13 @@ class _Block:
 
 
 def says(text: bytes, hint: bytes) -> bool:
-    """Whether a message is the one that the summary cuts to `hint`; some styles leave the name of the exception out, others do not."""
-    return text.startswith(hint) or any(text.startswith(name + hint) or (name + text).startswith(hint) for name in (b"AssertionError: ", b"Failed: "))
+    """Whether a message is the one that the summary cuts to `hint`; some styles leave the name of the exception out."""
+    names = (b"", b"AssertionError: ", b"Failed: ")
+    return any(text.startswith(name + hint) or (name + text).startswith(hint) for name in names)
 
 
 # How messages begin: what tells ' - ' before one from ' - ' inside of brackets.
-_MESSAGE = rb"(?: - (?:[\w.]*(?:[A-Z]\w*|\.\.\.)(?:: |\.\.\.|$)|assert |ass?e?r?t?\.\.\.|worker |fixture |\[XPASS)|$)"
+_PYTEST_MESSAGE = rb"(?: - (?:[\w.]*(?:[A-Z]\w*|\.\.\.)(?:: |\.\.\.|$)|assert |ass?e?r?t?\.\.\.|worker |fixture |\[XPASS)|$)"
 
 
 class _Item:
@@ -6551,14 +6677,14 @@ class _Item:
                 return True
         head = rx(rb"^.*?\.\w+(?:::[^\[]*?(?= - |\[|$))?").match(self.rest)
         opened = head is not None and self.rest[head.end() : head.end() + 1] == b"["
-        fit = [end for end in ends if self.rest[end - 1 : end] == b"]"] if opened else [end for end in ends if head and end >= head.end()]
-        like = [end for end in fit if rx(_MESSAGE).match(self.rest, end)] if opened else fit[:1]
+        fit = [end for end in ends if head and end >= head.end() and (not opened or self.rest[end - 1 : end] == b"]")]
+        like = [end for end in fit if rx(_PYTEST_MESSAGE).match(self.rest, end)] if opened else fit[:1]
         self.split((like or fit or ends)[0])
         return len(like or fit) == 1
 
 
 def node_name(title: bytes) -> bytes:
-    """The part of a node id after the file, from the name pytest heads a failure with: 'TestA.test_b[x.y]' → 'TestA::test_b[x.y]'."""
+    """The part of a node id after the file, from the name that heads a failure: 'TestA.test_b[x.y]' → 'TestA::test_b[x.y]'."""
     if title.startswith(b"[doctest] "):
         return title[10:]
     name, bracket, parameters = title.partition(b"[")
@@ -6568,7 +6694,7 @@ def node_name(title: bytes) -> bytes:
 # ── pytest: the census ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 _PYTEST_FAILED = rb"^(FAILED|ERROR) (.+)$"
-_SUBTESTS = (rb"^SUBFAIL(?:ED)?()(\[.*?\])? ?(\(.*?\))? (\S+::.*)$", rb"^()(\[.*?\])? ?(\(.*?\))? ?SUBFAIL (\S+::.*)$")
+_PYTEST_SUBTESTS = (rb"^SUBFAIL(?:ED)?()(\[.*?\])? ?(\(.*?\))? (\S+::.*)$", rb"^()(\[.*?\])? ?(\(.*?\))? ?SUBFAIL (\S+::.*)$")
 
 
 def _summary_items(session: _Session, ruler: _Event) -> List[_Item]:
@@ -6579,7 +6705,7 @@ def _summary_items(session: _Session, ruler: _Event) -> List[_Item]:
         if m:
             items.append(_Item("failed" if m.group(1) == b"FAILED" else "error", m.group(2), at))
         elif b"SUBFAIL" in text:
-            m = rx(_SUBTESTS[0]).match(text) or rx(_SUBTESTS[1]).match(text)
+            m = rx(_PYTEST_SUBTESTS[0]).match(text) or rx(_PYTEST_SUBTESTS[1]).match(text)
             if m:
                 items.append(_Item("failed", m.group(4), at, b" ".join(filter(None, m.group(2, 3)))))
     return items
@@ -6603,7 +6729,7 @@ def _verbose_items(session: _Session) -> List[_Item]:
 
 
 def _headers(session: _Session) -> List[Tuple[int, bytes]]:
-    """(offset, title) of the `____ title ____` and `==== title ====` rulers, as wide as the session's own; `=` titles keep their `=`."""
+    """(offset, title) of the `____ title ____` and `==== title ====` rulers as wide as the session's own; the latter keep a `=`."""
     widths = {len(event.text.decode("utf-8", "replace")) for event in session.events if event.kind == "section"}
     heads = []
     for at, text in session.view.starts((b"_", b"="), session.body, session.stop):
@@ -6613,9 +6739,13 @@ def _headers(session: _Session) -> List[Tuple[int, bytes]]:
     return heads
 
 
+def _of_kind(heads: List[Tuple[int, bytes]], kind: str) -> List[Tuple[int, bytes]]:
+    return [head for head in heads if not head[1].startswith(b"= ") and head[1].startswith(b"ERROR ") == (kind == "error")]
+
+
 def _align(session: _Session, items: List[_Item], heads: List[Tuple[int, bytes]]) -> int:
     """Give each item, in order, the block of the header that names it; returns how many found one."""
-    blocks = [(at, title) for at, title in heads if not title.startswith(b"= ") and title.startswith(b"ERROR ") == (items[0].kind == "error")]
+    blocks = _of_kind(heads, items[0].kind)
     places: Dict[bytes, List[int]] = {}
     for k, (_, title) in enumerate(blocks):
         places.setdefault(title, []).append(k)
@@ -6628,7 +6758,8 @@ def _align(session: _Session, items: List[_Item], heads: List[Tuple[int, bytes]]
         item.start = -1
         for k in same:
             item.split(item.fits(blocks[k][1]))
-            if exact or _explains(session, item, blocks[k][0], blocks[k + 1][0] if k + 1 < len(blocks) else session.end, len(same) > 1):
+            end = blocks[k + 1][0] if k + 1 < len(blocks) else session.end
+            if exact or _explains(session, item, blocks[k][0], end, len(same) > 1):
                 item.start, at = blocks[k][0], k + 1
                 found.append(item)
                 break
@@ -6642,13 +6773,14 @@ def _align(session: _Session, items: List[_Item], heads: List[Tuple[int, bytes]]
 
 def _explains(session: _Session, item: _Item, start: int, end: int, strict: bool) -> bool:
     """Whether a block is about this item: its message as the summary cuts it, and if `strict` a frame in its file."""
-    block = _read_block(session, item, start, min(end, start + _PART))[1]
+    block = _read_block(session, item, start, min(end, start + _PYTEST_PART))[1]
     path = item.identity.partition(b"::")[0]
-    files = {frame[1] for frame in block.frames}
-    return (not item.hint or says(block.message, item.hint)) and (not strict or not files or path in files or any(name.endswith(b"/" + path) for name in files))
+    if item.hint and not says(block.message, item.hint):
+        return False
+    return not strict or not block.frames or any((b"/" + frame[1]).endswith(b"/" + path) for frame in block.frames)
 
 
-def _read_block(session: _Session, item: _Item, start: int, end: int, part: int = _PART) -> Tuple[int, _Block, int]:
+def _read_block(session: _Session, item: _Item, start: int, end: int, part: int = _PYTEST_PART) -> Tuple[int, _Block, int]:
     """(offset of its first line, block, where captured output begins) of as much of a traceback's end as holds its message."""
     view = session.view
     start += len(view.source.read(start, min(end, start + 4 * KIB)).partition(b"\n")[0]) + 1
@@ -6662,24 +6794,25 @@ def _read_block(session: _Session, item: _Item, start: int, end: int, part: int 
 
 
 def _unaided(session: _Session, kind: str, want: int, heads: List[Tuple[int, bytes]]) -> List[_Item]:
-    """Items when no summary lists them: by -v lines, else by the headers and the progress letters; only what is certain when counts differ."""
+    """Items when no summary lists them: by -v lines, else by headers and progress letters; what is certain when counts differ."""
     items = [item for item in session.verbose if item.kind == kind]
     if items and (len(items) == want or want < 0):
         return items
     paths = list(filter(None, session.failing(kind)))
     want = len(paths) if want < 0 else want
-    titles = [(at, title) for at, title in heads if not title.startswith(b"= ") and title.startswith(b"ERROR ") == (kind == "error")]
+    titles = _of_kind(heads, kind)
     tests = [not title.startswith(b"ERROR collecting ") for _, title in titles]
     if len(titles) == want and session.close:
         order = iter(paths if sum(tests) == len(paths) else [b""] * want)
         return [_from_head(kind, at, title, next(order) if test else b"") for (at, title), test in zip(titles, tests)]
     if not paths:  # what stands after the first captured output may be text of a test
-        captured = next((at for at, text in session.view.starts((b"-",), heads[0][0], session.end) if b" Captured " in text), session.end) if heads else 0
+        rulers = session.view.starts((b"-",), heads[0][0] if heads else session.end, session.end)
+        captured = next((at for at, text in rulers if b" Captured " in text), session.end)
         return [_from_head(kind, at, title, b"") for at, title in titles if at < captured]
     items, k = [], 0  # among text of tests, those that tell about the next file with such a letter
     for (at, title), (end, _), test in zip(titles, titles[1:] + [(session.end, b"")], tests):
         item = _from_head(kind, at, title, b"")
-        files = {frame[1] for frame in _read_block(session, item, at, min(end, at + _PART))[1].frames}
+        files = {frame[1] for frame in _read_block(session, item, at, min(end, at + _PYTEST_PART))[1].frames}
         place = next((i for i in range(k, min(len(paths), k + 50)) if paths[i] in files or b"./" + paths[i] in files), -1)
         if place >= 0 or not test:
             items.append(_from_head(kind, at, title, paths[place] if test else b""))
@@ -6714,14 +6847,16 @@ def _pytest_census(session: _Session, kind: str, want: int, heads: List[Tuple[in
         items = _unaided(session, kind, want, heads) or items
     if len(items) > want >= 0:  # lines of messages look like them
         known, files = {item.identity for item in session.verbose}, set(session.failing(kind))
-        items = [item for item in items if item.guess(known) and item.identity in known or not known and item.identity.partition(b"::")[0] in files]
+        for item in items:
+            item.guess(known)
+        items = [item for item in items if item.identity in known or not known and item.identity.partition(b"::")[0] in files]
     if items and sections and not _align(session, items, heads):
         _pair(session, items, heads, sections[0])
     return items
 
 
 def _pair(session: _Session, items: List[_Item], heads: List[Tuple[int, bytes]], start: int) -> None:
-    """Blocks by position, where headers do not name the tests: as many headers as items, or the one-line tracebacks of --tb=line."""
+    """Blocks by position, where headers do not name the tests: as many headers as items, or the single lines of --tb=line."""
     stop = next((at for at, title in heads if title.startswith(b"= ")), session.stop)
     blocks = [at for at, title in heads if at < stop]
     if len(blocks) == len(items):
@@ -6752,24 +6887,27 @@ def _pair(session: _Session, items: List[_Item], heads: List[Tuple[int, bytes]],
 def _pytest_fact(session: _Session, item: _Item, order: int) -> Fact:
     view, stream = session.view, session.view.source.name
     identity = item.identity + (b" " + item.sub if item.sub else b"")
-    rich = order < _RICH
-    if item.start < 0 or order >= _TOLD:
+    rich = order < _PYTEST_RICH
+    if item.start < 0 or order >= _PYTEST_TOLD:
         number = view.number(item.at)
         line = rx(rb"^(.*?:\d+): (.*)$").match(item.text)
         if line:  # --tb=line
             location, message = line.groups()
             return Fact(item.kind, identity, location, message, stream, number, number, number)
-        return Fact(item.kind, identity, b"", item.hint + b"..." * item.cut, stream, number, number, 0 if item.cut or not item.hint else number)
+        quoted = number if item.hint and not item.cut else 0
+        return Fact(item.kind, identity, b"", item.hint + b"..." * item.cut, stream, number, number, quoted)
     begin = view.number(item.start)
-    start, block, captured = _read_block(session, item, item.start, item.end, _PART if rich else _PART_OF_FLOOD)
+    start, block, captured = _read_block(session, item, item.start, item.end, _PYTEST_PART if rich else _PYTEST_PART_OF_FLOOD)
     first = view.number(start)
     context = block.context(stream, first) if rich else []
     if rich and captured < item.end:
-        for i, raw in enumerate(view.source.read(captured, min(item.end, captured + 16 * KIB)).split(b"\n")[1:-1], view.number(captured) + 1):
-            if rx(_NAMED).search(raw) and len(context) < 40:
+        rows = view.source.read(captured, min(item.end, captured + 16 * KIB)).split(b"\n")
+        for i, raw in enumerate(rows[1:-1], view.number(captured) + 1):
+            if rx(_PYTEST_NAMED).search(raw) and len(context) < 40:
                 context.append(Quote(stream, i, view.text(raw), 1.0))
     quoted = first + block.said if block.said >= 0 else 0
-    return Fact(item.kind, identity, block.location, block.message, stream, begin, max(begin, view.number(item.end) - 1), quoted, 1.0, context)
+    last = max(begin, view.number(item.end) - 1)
+    return Fact(item.kind, identity, block.location, block.message, stream, begin, last, quoted, 1.0, context)
 
 
 # ── pytest: the evidence ────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -6784,12 +6922,12 @@ def _pytest_evidence(session: _Session) -> Evidence:
     doubts = list(session.doubts)
     totals = close.totals or {} if close else {}
     evidence.totals = {word.decode(): count for word, count in totals.items()}
-    evidence.span = [(view.source.name, view.source.line_at(session.start), view.source.line_at(max(session.start, session.end - 1)))]
+    evidence.span = [view.span(session.start, session.end)]
     heads = _headers(session) if session.body < session.end else []
     duplicates, ambiguous, named, told = 0, False, 0, 0
     facts: Dict[Tuple[str, bytes], Fact] = {}
     known: Set[bytes] = set()
-    for kind, word in _FAILING.items():
+    for kind, word in _PYTEST_FAILING.items():
         items = _pytest_census(session, kind, totals.get(word, 0) if close else -1, heads)
         if any(not item.sure for item in items):
             known = known or {item.identity for item in session.verbose}
@@ -6804,13 +6942,15 @@ def _pytest_evidence(session: _Session) -> Evidence:
                 duplicates += 1
                 other.context += [Quote(fact.stream, fact.quoted, fact.message, 3.0)] if fact.quoted else []
     evidence.facts = list(facts.values())
-    failing = sum(totals.get(word, 0) for word in _FAILING.values())
+    failing = sum(totals.get(word, 0) for word in _PYTEST_FAILING.values())
     if close:
         evidence.claimed = failing - duplicates
         evidence.summary = _session_quote(view, close.at, close.text, 10.0)
         evidence.outcome = "failed" if failing else "passed" if close.ran else ""
-        if named != failing:
-            doubts.append("%d of %d failures are not in the output" % (failing - named, failing) if named < failing else "more failures than counted")
+        if named < failing:
+            doubts.append("%d of %d failures are not in the output" % (failing - named, failing))
+        elif named > failing:
+            doubts.append("more failures than counted")
     else:
         doubts.append("no closing line that fits")
     if ambiguous:
@@ -6839,7 +6979,8 @@ def _session_notes(session: _Session, evidence: Evidence, told: int) -> None:
         text = view.text(raw)
         ruler = rx(rb"^([=!-])\1* (\S.*) \1+$").match(text)
         stopped = at >= last and (ruler.group(1) == b"!" if ruler else title == b"!" and rx(rb"^\S.*:\d+: ").match(text))
-        failed = rx(rb"^INTERNALERROR> [\w.]+(?:Error|Exception|Exit)\b").match(text) or b"coverage" in title and text.startswith(b"FAIL Required ")
+        internal = rx(rb"^INTERNALERROR> [\w.]+(?:Error|Exception|Exit)\b").match(text)
+        failed = internal or b"coverage" in title and text.startswith(b"FAIL Required ")
         if stopped or failed:
             evidence.notes.append(_session_quote(view, at, text, 8.0))
             evidence.outcome = "failed" if failed or evidence.outcome == "failed" else ""
@@ -6857,8 +6998,8 @@ def _session_notes(session: _Session, evidence: Evidence, told: int) -> None:
         evidence.notes.append(evidence.summary)
 
 
-_FATAL = (b"Fatal Python error: ", b"+ Timeout +")  # what a run of pytest that ends without closing line may print
-_OUTCOME = rb" (?:PASSED|FAILED|ERROR|SKIPPED|XFAIL|XPASS|RERUN)\b"
+_PYTEST_FATAL = (b"Fatal Python error: ", b"+ Timeout +")  # what a run of pytest that ends without closing line may print
+_PYTEST_OUTCOME = rb" (?:PASSED|FAILED|ERROR|SKIPPED|XFAIL|XPASS|RERUN)\b"
 
 
 def _session_crash(sources: List[Source], session: _Session, evidence: Evidence) -> None:
@@ -6866,44 +7007,52 @@ def _session_crash(sources: List[Source], session: _Session, evidence: Evidence)
     view = session.view
     start = view.back(max(session.start, session.end - 64 * KIB))
     lines = [line for line in view.lines(start, session.end) if line]
-    tests = map(rx(rb"^(\S.*?\.\w+::.*?)(?: Fatal Python error: .*| \++ Timeout \++)?$").match, [line for line in lines if not rx(_OUTCOME).search(line)])
+    begun = rx(rb"^(\S.*?\.\w+::.*?)(?: Fatal Python error: .*| \++ Timeout \++)?$")
+    tests = [begun.match(line) for line in lines if not rx(_PYTEST_OUTCOME).search(line)]
     running = ([m.group(1) for m in tests if m] or [b""])[-1]
     for source in sources:
-        fatal, timeout = source.find_all(_FATAL, 100)
+        fatal, timeout = source.find_all(_PYTEST_FATAL, 100)
         if fatal or timeout:
             at, other = fatal[-1] if fatal else timeout[0], _View(source)
-            rows = other.lines(other.back(at), min(source.size, at + _PART))
+            rows = other.lines(other.back(at), min(source.size, at + _PYTEST_PART))
             current = next((i for i, row in enumerate(rows) if row.startswith(b"Current thread")), 0)
-            frames = [m.group(2, 3) for m in map(rx(_NATIVE_FRAME).match, rows[current:]) if m and not rx(_PYTEST_FOREIGN).search(m.group(2))]
+            frames = [m.group(2, 3) for m in map(rx(_NATIVE_FRAME).match, rows[current:]) if m]
+            frames = [frame for frame in frames if not rx(_PYTEST_FOREIGN).search(frame[0])]
             location = b":".join(frames[0 if fatal else -1]) if frames else b""
             message = b"Fatal" + rows[0].partition(b"Fatal")[2] if fatal else b"Timeout"
             number = source.line_at(at)
             evidence.notes.append(Quote(source.name, number, rows[0], 9.0))
             if running:
-                evidence.facts.append(Fact("error", running, location, message, source.name, number, number + len(rows) - 1, number))
+                last = number + len(rows) - 1
+                evidence.facts.append(Fact("error", running, location, message, source.name, number, last, number))
             return
     if lines and not evidence.notes:
-        last = view.source.read(start, session.end).rstrip()
-        evidence.notes.append(_session_quote(view, start + len(last), lines[-1], 9.0))
+        said = view.source.read(start, session.end).rstrip()
+        evidence.notes.append(_session_quote(view, start + len(said), lines[-1], 9.0))
 
 
-_USAGE = (b"ERROR: ", b"ImportError while loading conftest '", b"INTERNALERROR> ", b"pytest: error: ", b"__main__.py: error: ", b"python -m pytest: error: ")
+_PYTEST_USAGE = (
+    *(b"ERROR: ", b"ImportError while loading conftest '", b"INTERNALERROR> "),
+    *(b"pytest: error: ", b"__main__.py: error: ", b"python -m pytest: error: "),
+)
 
 
 def _pytest_usage(sources: List[Source], evidence: Evidence, alone: bool) -> bool:
     """Errors before or beside any session: usage, conftest files that cannot be imported, INTERNALERROR. True if there were any."""
     for source in sources:
         view = _View(source, colour=True)
-        rows = list(view.starts(_USAGE, 0, min(source.size, 64 * KIB)))
-        if not rows or alone and not any(b": error: " in text or text.startswith(_USAGE[1:3]) for _, text in rows):
+        rows = list(view.starts(_PYTEST_USAGE, 0, min(source.size, 64 * KIB)))
+        if not rows or alone and not any(b": error: " in text or text.startswith(_PYTEST_USAGE[1:3]) for _, text in rows):
             continue
         evidence.outcome = "failed"
         for at, text in rows[:3]:
             evidence.notes.append(_session_quote(view, at, text, 9.0))
-            if text.startswith(_USAGE[1]):
-                first, block = source.line_at(at), _Block(view.lines(at, min(source.size, at + _PART)))
-                evidence.facts.append(Fact("error", text.split(b"'")[1], block.location, block.message, source.name, first, first + len(block.lines) - 1,
-                                           first + block.said, 1.0, block.context(source.name, first)))  # fmt: skip
+            if text.startswith(_PYTEST_USAGE[1]):
+                first, block = source.line_at(at), _Block(view.lines(at, min(source.size, at + _PYTEST_PART)))
+                last, context = first + len(block.lines) - 1, block.context(source.name, first)
+                name, said = text.split(b"'")[1], first + block.said
+                fact = Fact("error", name, block.location, block.message, source.name, first, last, said, 1.0, context)
+                evidence.facts.append(fact)
         return True
     return False
 
@@ -6911,11 +7060,11 @@ def _pytest_usage(sources: List[Source], evidence: Evidence, alone: bool) -> boo
 def parse_pytest(sources: List[Source], status: Optional[int]) -> List[Evidence]:
     """One Evidence for each session of pytest in any of the streams, in their order; none when there is none.
 
-    Kinds of facts: failed (strict xpass, subtests, crashed workers too) and error (collection, setup, teardown, what ended the run).
+    Kinds of facts: failed (strict xpass, subtests, crashed workers too), error (collection, setup, teardown, what ended the run).
     A subtest's identity is the node id, a space, and its description. Formats: pytest 6 to 9, _pytest/terminal.py.
     """
     found = [(session, _pytest_evidence(session)) for source in sources for session in _pytest_sessions(source)]
-    found = [(session, evidence) for session, evidence in found if session.close or evidence.facts or not session.quiet]
+    found = [pair for pair in found if pair[0].close or pair[1].facts or not pair[0].quiet]
     for session, evidence in found:
         if not session.close and session.body == session.end:
             _session_crash(sources, session, evidence)
@@ -6923,8 +7072,8 @@ def parse_pytest(sources: List[Source], status: Optional[int]) -> List[Evidence]
             _pytest_usage(sources, evidence, False)
     best = max([session.seen for session, _ in found], default=0)
     streams = {session.view.source.name for session, _ in found}
-    found = [(session, evidence) for session, evidence in found if session.seen or not best]
-    found = [(session, evidence) for session, evidence in found if session.seen > 1 or session.view.source.name != "stderr" or len(streams) == 1]
+    found = [pair for pair in found if pair[0].seen or not best]
+    found = [pair for pair in found if pair[0].seen > 1 or pair[0].view.source.name != "stderr" or len(streams) == 1]
     if not found:
         evidence = Evidence("pytest/v1")
         return [evidence] if status != 0 and _pytest_usage(sources, evidence, True) else []
@@ -6939,13 +7088,13 @@ def parse_pytest(sources: List[Source], status: Optional[int]) -> List[Evidence]
 
 # ── unittest ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
-_VERDICT = rb"^(OK|FAILED|NO TESTS RAN)(?: \((.*)\))?$"
-_RESULT = rb"(?:^|.* \.\.\. )(ok|FAIL|ERROR|skipped .*|expected failure|unexpected success)$"
-_RESULT_LETTERS = {b"o": b".", b"F": b"F", b"E": b"E", b"s": b"s", b"e": b"x", b"u": b"u"}
+_UNITTEST_VERDICT = rb"^(OK|FAILED|NO TESTS RAN)(?: \((.*)\))?$"
+_UNITTEST_RESULT = rb"(?:^|.* \.\.\. )(ok|FAIL|ERROR|skipped .*|expected failure|unexpected success)$"
+_UNITTEST_RESULT_LETTERS = {b"o": b".", b"F": b"F", b"E": b"E", b"s": b"s", b"e": b"x", b"u": b"u"}
 
 
 class _Run:
-    """One run of unittest: where it lies, its counts, the offsets and titles of its blocks; `seen` outcomes stand in its progress."""
+    """One run of unittest: where it lies, its counts, (offset, title) of its blocks; `seen` outcomes stand in its progress."""
 
     __slots__ = ("start", "end", "close", "ran", "seen", "verdict", "totals", "blocks", "doubt")
 
@@ -6962,7 +7111,7 @@ class _Run:
 
 
 def _unittest_runs(view: _View) -> List[_Run]:
-    """The runs of one stream. A closing that counts more tests than were seen, or other blocks than there are, is text of a test."""
+    """The runs of one stream. A closing that counts more tests than were seen, or other blocks than there are, is a test's text."""
     runs: List[_Run] = []
     run, source = _Run(0, []), view.source
     for at, text in view.starts((b"Ran ", b"ERROR: ", b"FAIL: ", b"UNEXPECTED SUCCESS: "), 0, source.size):
@@ -6973,17 +7122,19 @@ def _unittest_runs(view: _View) -> List[_Run]:
             continue
         m = rx(rb"^Ran (\d+) tests? in [\d.]+s$").match(text)
         rows = view.lines(at, min(source.size, at + KIB))[:4]
-        verdict = next((found for found in map(rx(_VERDICT).match, rows) if found), None)
+        verdict = next((found for found in map(rx(_UNITTEST_VERDICT).match, rows) if found), None)
         if not m or not verdict:
             continue
         run.ran, run.verdict, run.close = int(m.group(1)), verdict.group(1), at
         run.totals = {word.decode(): int(count) for word, count in rx(rb"([a-z][a-z ]+)=(\d+)").findall(verdict.group(2) or b"")}
         run.end = at + sum(len(raw) + 1 for raw in source.read(at, at + KIB).split(b"\n")[: rows.index(verdict.string) + 1])
         seen = _outcomes(view, run.start, at)
-        bad, subtests = sum(seen.count(letter) for letter in b"FEu"), sum(b") [" in title or b") (" in title for _, title in run.blocks)
+        bad = sum(seen.count(letter) for letter in b"FEu")
+        subtests = sum(b") [" in title or b") (" in title for _, title in run.blocks)
         run.seen = len(seen)
         runs.append(run)
-        if len(seen) + subtests < run.ran or not bad <= run.failing <= bad + subtests or run.failing != len(run.blocks):  # until a later one fits
+        fits = len(seen) + subtests >= run.ran and bad <= run.failing <= bad + subtests and run.failing == len(run.blocks)
+        if not fits:  # perhaps a later one does
             run.doubt = "%d failures counted, %d blocks" % (run.failing, len(run.blocks))
             run = _Run(run.start, run.blocks[: max(0, len(run.blocks) - run.failing)])
         else:
@@ -7005,14 +7156,14 @@ def _outcomes(view: _View, start: int, end: int) -> bytes:
     letters = []
     for raw in view.source.read(max(start, end - 4 * MIB), end).split(b"\n"):
         text = view.text(raw)
-        m = rx(_RESULT).match(text)
-        letters.append(_RESULT_LETTERS[m.group(1)[:1]] if m else text if rx(rb"^[.FEsxu]+$").match(text) else b"")
+        m = rx(_UNITTEST_RESULT).match(text)
+        letters.append(_UNITTEST_RESULT_LETTERS[m.group(1)[:1]] if m else text if rx(rb"^[.FEsxu]+$").match(text) else b"")
     return b"".join(letters)
 
 
 def _unittest_fact(view: _View, kind: str, title: bytes, at: int, end: int) -> Fact:
     first, stream = view.number(at), view.source.name
-    rows = view.lines(at, min(end, at + _PART))
+    rows = view.lines(at, min(end, at + _PYTEST_PART))
     dash = next((i for i, row in enumerate(rows) if row == b"-" * 70), 0)
     stop = next((i for i, row in enumerate(rows) if i > dash and row in (b"Stdout:", b"Stderr:") and not rows[i - 1]), len(rows))
     while stop and (not rows[stop - 1] or rows[stop - 1] == b"=" * 70):
@@ -7020,8 +7171,8 @@ def _unittest_fact(view: _View, kind: str, title: bytes, at: int, end: int) -> F
     if not dash:
         return Fact(kind, title, b"", b"", stream, first, first)
     block = _Block([b""] * (dash + 1) + rows[dash + 1 : stop])
-    return Fact(kind, title, block.location, block.message, stream, first, first + stop - 1, first + block.said if block.said >= 0 else 0, 1.0,
-                block.context(stream, first))  # fmt: skip
+    quoted, context = first + block.said if block.said >= 0 else 0, block.context(stream, first)
+    return Fact(kind, title, block.location, block.message, stream, first, first + stop - 1, quoted, 1.0, context)
 
 
 def parse_unittest(sources: List[Source], status: Optional[int]) -> List[Evidence]:
@@ -7050,7 +7201,7 @@ def _unittest_evidence(source: Source, run: _Run, status: Optional[int]) -> Evid
         evidence.outcome = {b"OK": "passed", b"FAILED": "failed"}.get(run.verdict, "")
     disagree = evidence.outcome and status is not None and (status == 0) == (evidence.outcome == "failed")
     evidence.unsure = "; ".join(filter(None, [run.doubt, "exit status %s" % status if disagree else ""]))
-    evidence.span = [(source.name, source.line_at(run.start), source.line_at(max(run.start, run.end - 1)))]
+    evidence.span = [view.span(run.start, run.end)]
     return evidence
 
 
@@ -7074,7 +7225,8 @@ _LEVELS: Dict[str, Tuple[str, float]] = {
 }  # fmt: skip
 _SEVERITIES: Dict[bytes, str] = {
     b"fatal": "fatal", b"fatal error": "fatal", b"critical": "fatal", b"blocker": "fatal", b"internal compiler error": "fatal",
-    b"error": "error", b"err": "error", b"failure": "error", b"warning": "warning", b"warn": "warning", b"deprecation warning": "warning",
+    b"error": "error", b"err": "error", b"failure": "error",
+    b"warning": "warning", b"warn": "warning", b"deprecation warning": "warning",
     b"info": "style", b"information": "style", b"style": "style", b"hint": "style", b"notice": "style", b"convention": "style",
     b"refactor": "style",
     b"note": "ignore", b"remark": "ignore", b"help": "ignore",
@@ -7084,18 +7236,20 @@ _SEVERITIES: Dict[bytes, str] = {
 class Dialect:
     """A format of diagnostics, as data; expressions are of bytes.
 
-    `match`: literals of which one occurs wherever the format does. `identities`: expressions for what stands from the start of a line
-    on, with the groups path, line, col, severity, code, message; or identity and location where a fact is named otherwise, and step
-    where it names a part of a build that failed. `locations` find lines that give the file, and maybe the line, for those below.
-    `severity` says which level a word, a code or the letters of a code has, and b"" which it is without any (a key of `_LEVELS`, or
-    ignore; a value may follow). `summary` finds the tool's own counts: groups are their names, and those in `claims` count facts (one
-    with "-" is taken off). `success` finds what it says when all is well. `sign` must occur when `identities` alone do not tell this
-    tool from others. `more` fits further lines of a diagnostic, `notes` lines about the run as a whole. What the tool `repeats`, as
-    for each place that includes a file, is one fact. `bounded` expressions see one line at a time.
+    `match`: literals of which one occurs wherever the format does. `identities`: expressions for what stands from the start of a
+    line on, with the groups path, line, col, severity, code, message; or identity and location where a fact is named otherwise,
+    and step where it names a part of a build that failed. `locations` find lines that give the file, and maybe the line, for
+    those below. `severity` says which level a word, a code or the letters of a code has, and b"" which it is without any (a key
+    of `_LEVELS`, or ignore; a value may follow). `summary` finds the tool's own counts: groups are their names, and those in
+    `claims` count facts (one with "-" is taken off). `success` finds what it says when all is well. `sign` must occur when
+    `identities` alone do not tell this tool from others. `more` fits further lines of a diagnostic, `notes` lines about the run
+    as a whole. What the tool `repeats`, as for each place that includes a file, is one fact. `bounded` expressions see one line
+    at a time.
     """
 
     __slots__ = (
-        "name", "match", "identities", "locations", "severity", "summary", "success", "sign", "more", "notes", "claims", "repeats", "bounded",
+        "name", "match", "identities", "locations", "severity", "summary", "success", "sign", "more", "notes", "claims", "repeats",
+        "bounded",
     )  # fmt: skip
 
     def __init__(
@@ -7186,15 +7340,16 @@ class _Reading:
         return any(self._known[literal] for literal in row.match)
 
 
-def _readings(sources: Sequence[Source]) -> Tuple[List[_Reading], bool]:
-    """What is read of an output, and whether places that may hold diagnostics were left out."""
+def _readings(sources: Sequence[Source], anchors: Sequence[bytes]) -> Tuple[List[_Reading], bool]:
+    """What is read of an output, and whether cells with an anchor were left out: over 8 MiB, those with the rarest are read."""
     readable = [source for source in sources if source.size and not is_binary(source)]
     if sum(source.size for source in readable) <= _READ_BYTES:
         return [_Reading(source, 1, source.read(0, source.size)) for source in readable], False
     worth: Dict[Tuple[int, int], float] = {}
     for number, source in enumerate(readable):
         last = (source.size - 1) // _CELLS
-        for cells in _anchored_cells(source):
+        for anchor in anchors:
+            cells = _anchored_cells(source, anchor)
             for cell in cells:
                 worth[number, cell] = worth.get((number, cell), 0.0) + 1.0 / len(cells)
         for cell in (0, last - 1, last):
@@ -7204,16 +7359,15 @@ def _readings(sources: Sequence[Source]) -> Tuple[List[_Reading], bool]:
     return [_Reading(source, *_lines_of_span(source, span)) for source, span in spans], len(chosen) < len(worth)
 
 
-def _anchored_cells(source: Source) -> List[List[int]]:
-    """For each anchor, the cells of a source that hold it."""
-    found: List[List[int]] = [[] for _ in _ANCHORS]
+def _anchored_cells(source: Source, anchor: bytes) -> List[int]:
+    """The cells of a source that hold a literal."""
+    cells: List[int] = []
     for at, data in source.chunks():
-        for anchor, cells in zip(_ANCHORS, found):
-            pos = data.find(anchor)
-            while pos >= 0:
-                cells.append((at + pos) // _CELLS)
-                pos = data.find(anchor, (cells[-1] + 1) * _CELLS - at)
-    return found
+        pos = data.find(anchor)
+        while pos >= 0:
+            cells.append((at + pos) // _CELLS)
+            pos = data.find(anchor, (cells[-1] + 1) * _CELLS - at)
+    return cells
 
 
 def _joined_cells(sources: Sequence[Source], cells: Sequence[Tuple[int, int]]) -> List[Tuple[Source, Tuple[int, int]]]:
@@ -7313,7 +7467,7 @@ class _Reporter:
         """The evidence: each fact once, however often it is printed."""
         pairs = [(hit, fact) for hit, fact in ((hit, hit.fact()) for hit in self.hits) if fact]
         raw, totals = [fact for _, fact in pairs], self.totals()
-        if not raw and not self.passed and sum(totals.get(name, 1) for name in self.row.claims or ("",)):
+        if not raw and not self.passed and any(totals.get(name, 1) for name in self.row.claims or ("",)):
             return None
         evidence = Evidence(self.name + "/v1")
         _reach_sections([hit for hit, _ in pairs], raw)
@@ -7393,12 +7547,12 @@ def _spans_of(own: List[Tuple[str, int, int]]) -> List[Tuple[str, int, int]]:
 
 
 def parse_diagnostics(sources: List[Source], status: Optional[int], rows: Sequence[Dialect] = ()) -> List[Evidence]:
-    """What compilers, build tools, linters, type checkers, formatters and packaging tools report, for each that is known by its output.
+    """What compilers, builds, linters, type checkers, formatters and packaging tools report, for each that is known by its output.
 
-    Lines that several tools could have printed belong to the first row of the table whose sign occurs. Of more than 8 MiB, what stands
-    round words that such reports hold is read; what the tool's own total does not confirm is then `unsure`.
+    Lines that several tools could have printed belong to the first row of the table whose sign occurs. Of more than 8 MiB, what
+    stands round words that such reports hold is read; what the tool's own total does not confirm is then `unsure`.
     """
-    pages, sampled = _readings(sources)
+    pages, sampled = _readings(sources, _ANCHORS)
     tools: Dict[str, _Reporter] = {}
     taken: List[Set[int]] = [set() for _ in pages]
     for row in rows or DIAGNOSTICS + PACKAGING + ANY_DIAGNOSTICS:
@@ -7471,7 +7625,8 @@ _JSON_TOOLS: List[Tuple[str, Sequence[str], Sequence[str]]] = [
     ("rustc", ("spans", "level", "rendered"),
      ("spans.0.file_name", "spans.0.line_start", "spans.0.column_start", "code.code", "message", "level")),
     ("codequality", ("check_name", "fingerprint"),
-     ("location.path", "location.positions.begin.line|location.lines.begin", "location.positions.begin.column", "check_name", "description", "")),
+     ("location.path", "location.positions.begin.line|location.lines.begin", "location.positions.begin.column", "check_name",
+      "description", "")),
     ("gcc", ("kind", "locations"),
      ("locations.0.caret.file", "locations.0.caret.line", "locations.0.caret.column", "option", "message", "kind")),
     ("markdownlint", ("ruleNames", "lineNumber"),
@@ -7568,10 +7723,11 @@ _WIDE = 6  # parts of an expression that may repeat without end
 def user_profile(name: str, table: Dict[str, Any]) -> Dialect:
     """The row that a table `[profile.NAME]` of ctx.toml describes.
 
-    `match`: literals, one of which must occur. `identities`: expressions, from the start of a line on, with the groups path, line, col, severity,
-    code and message, or identity. `locations`: expressions for a line that gives the file of those below. `severity`: level by word or code.
-    `summary`: expressions whose named groups are the tool's own counts; total, or else errors, warnings and style, count facts.
-    `success`: what it says when all is well. `more`: further lines of a diagnostic. Raises CtxError, which names the key and what to do.
+    `match`: literals, one of which must occur. `identities`: expressions, from the start of a line on, with the groups path,
+    line, col, severity, code and message, or identity. `locations`: expressions for a line that gives the file of those below.
+    `severity`: level by word or code. `summary`: expressions whose named groups are the tool's own counts; total, or else errors,
+    warnings and style, count facts. `success`: what it says when all is well. `more`: further lines of a diagnostic. Raises
+    CtxError, which names the key and what to do.
     """
     where = "profile." + name
     if not rx(rb"[A-Za-z][\w.-]{0,39}\Z").match(fsencode(name)):
@@ -7653,7 +7809,7 @@ def _profile_groups(where: str, text: bytes) -> List[str]:
 
 
 def _endless_repeats(items: Any, inside: bool) -> int:
-    """How many parts of a parsed expression repeat without end; over any limit when one stands inside or beside another, or looks back."""
+    """How many parts of an expression repeat without end; far too many when one stands inside or beside another, or looks back."""
     count, before, far = 0, False, 1000
     for name, value in _flat(items):
         endless = False
@@ -7683,7 +7839,10 @@ def _flat(items: Any) -> Iterator[Tuple[str, Any]]:
 
 # ── the table ──
 
-_AT_PATH = rb"(?P<path>(?:[A-Za-z]:[\\/])?[^\s:][^:\n]{0,400}"
+# a path at the start of a line; one with blanks shows by a slash before them that it is no sentence
+_AT_PATH = rb"(?P<path>(?:[A-Za-z]:[\\/][^:\n]{0,400}|(?![>|+=*#'\"`$<-])(?:[^\s:\\/]*[\\/][^:\n]{0,400}|[^\s:]{1,400}))"
+_NO_CODE = rb"(?![^\n]*[a-z]\]$)"
+_CODED = rb"(?=(?:[A-Za-z]:)?[^:\n]*:\d+(?::\d+)?: \[?[A-Zi])"  # most lines fail here, which is fast
 _AT_COLUMN = rb":(?P<line>\d+):(?P<col>\d+)"
 _AT_LINE = rb":(?P<line>\d+)(?::(?P<col>\d+))?"
 _REST = rb"(?P<message>[^\n]*)"
@@ -7693,7 +7852,8 @@ _C_FILE = (
 )
 _PYLINT = {b"C": "style", b"R": "style", b"I": "style", b"W": "warning", b"E": "error", b"F": "fatal"}
 _FLAKE = {
-    b"": "error 5", b"F": "error 7", b"F8": "error 8", b"E9": "error 10", b"E": "error 4", b"W": "error 4", b"C": "error 4", b"D": "error 3", b"ANN": "error 3",
+    b"": "error 5", b"F": "error 7", b"F8": "error 8", b"E9": "error 10", b"E": "error 4", b"W": "error 4", b"C": "error 4",
+    b"D": "error 3", b"ANN": "error 3",
 }  # fmt: skip
 _RUFF_CODE = rb"(?P<code>[A-Z]{1,6}\d{2,5}|invalid-syntax|io-error)"
 _RUFF_SUMMARY = (
@@ -7706,93 +7866,104 @@ DIAGNOSTICS: List[Dialect] = [
     # formats that tell the tool by themselves
     Dialect("rustc", (b"--> ", b".rs:"),
         (rb"(?:(?P<code>(?:error|warning)\[[\w:-]+\])|(?P<severity>error|warning)): (?P<message>[^\n]+)(?:\n(?! *-->|"
-        rb"error|warning)[^\n]+){0,3}?\n *--> " + _AT_PATH + rb")" + _AT_COLUMN + rb"$", _AT_PATH + rb"\.rs)" + _AT_COLUMN
-        + rb": (?P<severity>error|warning)(?P<code>\[[\w:]+\])?: " + _REST), severity={b"error": "error", b"warning": "warning"},
+            rb"error|warning)[^\n]+){0,3}?\n *--> " + _AT_PATH + rb")" + _AT_COLUMN + rb"$",
+        _AT_PATH + rb"\.rs)" + _AT_COLUMN + rb": (?P<severity>error|warning)(?P<code>\[[\w:]+\])?: " + _REST),
+        severity={b"error": "error", b"warning": "warning"},
         summary=(rb"error: could not compile [^\n]* due to (?P<errors>\d+)? ?previous errors?",
         rb"error: aborting due to (?P<errors>\d+)? ?previous errors?(?:; (?P<warnings>\d+) warnings? emitted)?",
         rb"warning: [^\n]* generated (?P<warnings>\d+) warnings?(?: \((?P<duplicates>\d+) duplicates?)?",
         rb"warning: (?P<warnings>\d+) warnings? emitted"), claims=("errors", "warnings", "-duplicates"), repeats=True,
         more=rb"[ \t]|\d+ +[|\\/]|\.\.\.$|$", sign=rb"^ *--> [^\n]*\.rs:|\.rs:\d+:\d+: |could not compile|aborting due"),
-    Dialect("ruff", (b"--> ",), (_RUFF_CODE + rb":? (?:\[\*\] )?(?P<message>[^\n]+)\n *--> " + _AT_PATH + rb")" + _AT_COLUMN
-        + rb"$", rb"error\[(?P<code>[\w-]+)\]: (?P<message>[^\n]+)\n *--> " + _AT_PATH + rb"\.(?:pyi?|ipynb|toml))" + _AT_COLUMN
-        + rb"$"), severity=_FLAKE, summary=_RUFF_SUMMARY, success=rb"All checks passed!$", claims=("errors",),
+    Dialect("ruff", (b"--> ",),
+        (_RUFF_CODE + rb":? (?:\[\*\] )?(?P<message>[^\n]+)\n *--> " + _AT_PATH + rb")" + _AT_COLUMN + rb"$",
+        rb"error\[(?P<code>[\w-]+)\]: (?P<message>[^\n]+)\n *--> " + _AT_PATH + rb"\.(?:pyi?|ipynb|toml))" + _AT_COLUMN + rb"$"),
+        severity=_FLAKE, summary=_RUFF_SUMMARY, success=rb"All checks passed!$", claims=("errors",),
         more=rb"[ \t]|\d+ +[|/]|help: |-{20}"),
     Dialect("ruff", (b".py", b".ipynb"), (rb" +(?P<line>\d+):(?P<col>\d+) +" + _RUFF_CODE + rb":? (?:\[\*\] )?" + _REST,),
         locations=(rb"(?P<path>\S[^\n]*\.(?:pyi?|ipynb|toml)):$",), severity=_FLAKE, summary=_RUFF_SUMMARY, claims=("errors",)),
-    Dialect("ruff", (b".py:", b".pyi:", b".ipynb:"), (_AT_PATH + rb"\.(?:pyi?|ipynb|toml))(?::cell \d+)?" + _AT_COLUMN + rb": "
-        + _RUFF_CODE + rb":? (?:\[\*\] )?" + _REST, _AT_PATH + rb"\.(?:pyi?|ipynb|toml)):(?P<line>\d+): \[" + _RUFF_CODE + rb"\] "
-        + _REST), severity=_FLAKE, summary=_RUFF_SUMMARY, claims=("errors",), sign=_NEAR_BY
-        + rb"^Found \d+ errors?\.$|: [A-Z]+\d+ \[\*\] |: \[?(?:(?!E9)[EWF]\d+|C901)\]? [A-Z`\[]|: \[?invalid-syntax"),
-    Dialect("ruff", (b"title=ruff", b"title=Ruff", b"code="), (rb"::(?:error|warning) title=[Rr]uff \((?P<code>[^)\n]+)\)[^\n]*?::"
-        + _AT_PATH + rb")" + _AT_COLUMN + rb":(?: (?P=code))?:? (?P<message>(?:(?!%0A)[^\n])*)",
+    Dialect("ruff", (b".py:", b".pyi:", b".ipynb:"),
+        (_CODED + _AT_PATH + rb"\.(?:pyi?|ipynb|toml))(?::cell \d+)?" + _AT_COLUMN + rb": " + _RUFF_CODE + rb":? (?:\[\*\] )?"
+            + _REST, _CODED + _AT_PATH + rb"\.(?:pyi?|ipynb|toml)):(?P<line>\d+): \[" + _RUFF_CODE + rb"\] " + _REST),
+        severity=_FLAKE, summary=_RUFF_SUMMARY, claims=("errors",),
+        sign=_NEAR_BY + rb"^Found \d+ errors?\.$|: [A-Z]+\d+ \[\*\] |: \[?(?:(?!E9)[EWF]\d+|C901)\]? [A-Z`\[]|: \[?invalid-syntax"),
+    Dialect("ruff", (b"title=ruff", b"title=Ruff", b"code="),
+        (rb"::(?:error|warning) title=[Rr]uff \((?P<code>[^)\n]+)\)[^\n]*?::" + _AT_PATH + rb")" + _AT_COLUMN
+            + rb":(?: (?P=code))?:? (?P<message>(?:(?!%0A)[^\n])*)",
         rb"##vso\[task\.logissue type=(?:error|warning);sourcepath=(?P<path>[^;\n]+);linenumber="
-        rb"(?P<line>\d+);columnnumber=(?P<col>\d+);code=(?P<code>[^;\n]*);\]" + _REST), severity=_FLAKE),
+            rb"(?P<line>\d+);columnnumber=(?P<col>\d+);code=(?P<code>[^;\n]*);\]" + _REST), severity=_FLAKE),
     Dialect("ruff-format", (b"Would reformat: ", b"unformatted: "), (rb"Would reformat: (?P<path>[^\n]+)",
         rb"unformatted: (?P<message>[^\n]+)\n *--> " + _AT_PATH + rb")" + _AT_COLUMN + rb"$"), severity={b"": "unformatted"},
         summary=(rb"(?P<would_be_reformatted>\d+) files? would be reformatted(?:, "
-        rb"(?P<already_formatted>\d+) files? already formatted)?$",), success=rb"\d+ files? already formatted$",
+            rb"(?P<already_formatted>\d+) files? already formatted)?$",), success=rb"\d+ files? already formatted$",
         claims=("would_be_reformatted",), more=rb"[ \t]|\d+ +[|+-]"),
-    Dialect("flake8", (b".py:", b".pyi:"), (_AT_PATH + rb"\.pyi?)" + _AT_COLUMN + rb": (?P<code>[A-Z]{1,4}\d{2,4}) " + _REST,
-        _AT_PATH + rb"\.pyi?):(?P<line>\d+): \[(?P<code>[A-Z]{1,4}\d{2,4})\] " + _REST), severity=_FLAKE, sign=_NEAR_BY
-        + rb": \[?E999\]? SyntaxError|: \[?[EW]\d+\]? [a-z]|: \[?F\d+\]? [a-z']|: \[?C901\]? '", more=rb" {4}|\t"),
-    Dialect("pylint", (b".py:",), (_AT_PATH + rb"\.pyi?)" + _AT_COLUMN + rb": (?P<code>[CRWEFI]\d{4}): " + _REST, _AT_PATH
-        + rb"\.pyi?):(?P<line>\d+): \[(?P<code>[CRWEFI]\d{4})\([\w-]+\), ?[^\]\n]*\] " + _REST), severity=_PYLINT,
+    Dialect("flake8", (b".py:", b".pyi:"),
+        (_CODED + _AT_PATH + rb"\.pyi?)" + _AT_COLUMN + rb": (?P<code>[A-Z]{1,4}\d{2,4}) " + _REST,
+        _CODED + _AT_PATH + rb"\.pyi?):(?P<line>\d+): \[(?P<code>[A-Z]{1,4}\d{2,4})\] " + _REST), severity=_FLAKE,
+        sign=_NEAR_BY + rb": \[?E999\]? SyntaxError|: \[?[EW]\d+\]? [a-z]|: \[?F\d+\]? [a-z']|: \[?C901\]? '", more=rb" {4}|\t"),
+    Dialect("pylint", (b".py:",), (_CODED + _AT_PATH + rb"\.pyi?)" + _AT_COLUMN + rb": (?P<code>[CRWEFI]\d{4}): " + _REST,
+        _CODED + _AT_PATH + rb"\.pyi?):(?P<line>\d+): \[(?P<code>[CRWEFI]\d{4})\([\w-]+\), ?[^\]\n]*\] " + _REST), severity=_PYLINT,
         success=rb"Your code has been rated at 10\.00/10", notes=rb"Your code has been rated at"),
     Dialect("mypy", (b": error: ",), (_AT_PATH + rb"\.(?:pyi?|ipynb|pyx))" + _AT_LINE
-        + rb"(?::\d+:\d+)?: (?P<severity>error|warning): (?P<message>[^\n]*?)(?:(?:\n(?! {4}|[^\s:]+:(?:\d+:)+ |"
-        rb"[^\s:]+: note: |Found \d)[^\n]+?){0,5}?(?: +| ?\n ?)(?P<code>\[[a-z][a-z-]*\]))?$", _AT_PATH
-        + rb"\.pyi?): (?P<severity>error): " + _REST),
+            + rb"(?::\d+:\d+)?: (?P<severity>error): (?P<message>[^\n]*[^\s])  (?P<code>\[[a-z][a-z-]*\])$",
+        _NO_CODE + _AT_PATH + rb"\.(?:pyi?|ipynb|pyx))" + _AT_LINE
+            + rb"(?::\d+:\d+)?: (?P<severity>error|warning): (?P<message>[^\n]*?)(?:(?:\n(?! {4}|[^\s:]+:(?:\d+:)+ |"
+            rb"[^\s:]+: note: |Found \d)[^\n]+?){0,5}?(?: +| ?\n ?)(?P<code>\[[a-z][a-z-]*\]))?$",
+        _NO_CODE + _AT_PATH + rb"\.pyi?): (?P<severity>error): " + _REST),
         summary=(rb"Found (?P<errors>\d+) errors? in (?P<files>\d+) files? \((?:checked|errors prevented)",),
         success=rb"Success: no issues found in \d+ source file", claims=("errors",), more=rb" {4}|\S+: note: "),
     Dialect("pyright", (b" - error: ", b" - warning: ", b" - information: "),
         (rb" *(?P<path>(?:[A-Za-z]:[\\/])?[^\s:][^:\n]{0,400})" + _AT_COLUMN
-        + rb" - (?P<severity>error|warning|information|hint): (?P<message>[^\n]*?)(?:\n  (?:  |"
-        rb"\xc2\xa0)[^\n]*?){0,60}? \((?P<code>report\w+)\)$", rb" *(?P<path>(?:[A-Za-z]:[\\/])?[^\s:][^:\n]{0,400}\.pyi?)"
-        + _AT_COLUMN + rb" - (?P<severity>error|warning|information|hint): " + _REST),
+            + rb" - (?P<severity>error|warning|information|hint): (?P<message>[^\n]*?)(?:\n  (?:  |"
+            rb"\xc2\xa0)[^\n]*?){0,60}? \((?P<code>report\w+)\)$",
+        rb" *(?P<path>(?:[A-Za-z]:[\\/])?[^\s:][^:\n]{0,400}\.pyi?)" + _AT_COLUMN
+            + rb" - (?P<severity>error|warning|information|hint): " + _REST),
         summary=(rb"(?P<errors>\d+) errors?, (?P<warnings>\d+) warnings?, (?P<informations>\d+) (?:informations?|notes?)",),
         more=rb"  (?:  |\xc2\xa0)"),
-    Dialect("tsc", (b": error TS", b" - error TS", b"error TS"), (_AT_PATH
-        + rb"\.[\w.]+)\((?P<line>\d+),(?P<col>\d+)\): (?P<severity>error|warning) (?P<code>TS\d+): " + _REST, _AT_PATH + rb")"
-        + _AT_COLUMN + rb" - (?P<severity>error|warning) (?P<code>TS\d+): " + _REST, rb"(?P<severity>error) (?P<identity>TS\d+): "
-        + _REST), summary=(rb"Found (?P<errors>\d+) errors? in (?:\d+ files|(?:the same file|[^\n]*:\d+))",
+    Dialect("tsc", (b": error TS", b" - error TS", b"error TS"),
+        (_AT_PATH + rb"\.[\w.]+)\((?P<line>\d+),(?P<col>\d+)\): (?P<severity>error|warning) (?P<code>TS\d+): " + _REST,
+        _AT_PATH + rb")" + _AT_COLUMN + rb" - (?P<severity>error|warning) (?P<code>TS\d+): " + _REST,
+        rb"(?P<severity>error) (?P<identity>TS\d+): " + _REST),
+        summary=(rb"Found (?P<errors>\d+) errors? in (?:\d+ files|(?:the same file|[^\n]*:\d+))",
         rb"(?:\[\S+ ?\S*\] )?Found (?P<errors>\d+) errors?\. Watching", rb"Found (?P<errors>\d+) errors?\.$"), more=rb"[ \t]|\d+ "),
     Dialect("shellcheck", (b" SC", b"[SC"), (rb"(?P<indent>[ \t]*)\^-*\^?-* (?P<code>SC\d+) \((?P<severity>\w+)\): " + _REST,),
         locations=(rb"In (?P<path>[^\n]+) line (?P<line>\d+):$",), more=rb"Did you mean|[ \t]"),
-    Dialect("shellcheck", (b"[SC",), (_AT_PATH + rb")" + _AT_COLUMN
-        + rb": (?P<severity>\w+): (?P<message>[^\n]*) \[(?P<code>SC\d+)\]$",), severity={b"note": "style"}),
+    Dialect("shellcheck", (b"[SC",),
+        (_AT_PATH + rb")" + _AT_COLUMN + rb": (?P<severity>\w+): (?P<message>[^\n]*) \[(?P<code>SC\d+)\]$",),
+        severity={b"note": "style"}),
     Dialect("yamllint", (b" error ", b" warning "),
         (rb" +(?P<line>\d+):(?P<col>\d+) +(?P<severity>error|warning) +(?P<message>\S[^\n]*?)  \((?P<code>[\w-]+)\)$",),
         locations=(rb"(?P<path>(?!\s)[^\n]+)(?=\n +\d+:\d+ +(?:error|warning) )",),
         sign=rb"^ +\d+:\d+ +(?:error|warning) +\S[^\n]*  \([\w-]+\)$"),
     Dialect("eslint", (b" error ", b" warning "),
         (rb" +(?P<line>\d+):(?P<col>\d+) +(?P<severity>error|warning) +(?P<message>\S[^\n]*?)(?:  +(?P<code>"
-        rb"(?:@?[\w.-]+/)*[\w.-]+))?$",), locations=(rb"(?P<path>(?!\s)[^\n]+)(?=\n +\d+:\d+ +(?:error|warning) )",),
+            rb"(?:@?[\w.-]+/)*[\w.-]+))?$",), locations=(rb"(?P<path>(?!\s)[^\n]+)(?=\n +\d+:\d+ +(?:error|warning) )",),
         summary=(rb"(?:\xe2\x9c\x96|\xe2\x9c\x95|x|X|\xc3\x97) (?P<problems>\d+) problems? \((?P<errors>\d+) errors?, "
-        rb"(?P<warnings>\d+) warnings?\)",), more=rb"(?! +\d+:\d+ )[ \t]"),
-    Dialect("eslint", (b" [Error", b" [Warning"), (_AT_PATH + rb")" + _AT_COLUMN
-        + rb": (?P<message>[^\n]*) \[(?P<severity>Error|Warning)(?:/(?P<code>[^\]\n]+))?\]$",),
+            rb"(?P<warnings>\d+) warnings?\)",), more=rb"(?! +\d+:\d+ )[ \t]"),
+    Dialect("eslint", (b" [Error", b" [Warning"),
+        (_AT_PATH + rb")" + _AT_COLUMN + rb": (?P<message>[^\n]*) \[(?P<severity>Error|Warning)(?:/(?P<code>[^\]\n]+))?\]$",),
         summary=(rb"(?P<problems>\d+) problems?$",), claims=("problems",)),
     Dialect("eslint", (b", col ",), (_AT_PATH
-        + rb"): line (?P<line>\d+), col (?P<col>\d+), (?P<severity>Error|Warning) - (?P<message>[^\n]*?)(?: \("
-        rb"(?P<code>[^()\n]+)\))?$",), summary=(rb"(?P<problems>\d+) problems?$",), claims=("problems",)),
-    Dialect("yamllint", (b": [error] ", b": [warning] "), (_AT_PATH + rb")" + _AT_COLUMN
-        + rb": \[(?P<severity>error|warning)\] (?P<message>[^\n]*?)(?: \((?P<code>[\w-]+)\))?$",)),
+            + rb"): line (?P<line>\d+), col (?P<col>\d+), (?P<severity>Error|Warning) - (?P<message>[^\n]*?)(?: \("
+            rb"(?P<code>[^()\n]+)\))?$",), summary=(rb"(?P<problems>\d+) problems?$",), claims=("problems",)),
+    Dialect("yamllint", (b": [error] ", b": [warning] "),
+        (_AT_PATH + rb")" + _AT_COLUMN + rb": \[(?P<severity>error|warning)\] (?P<message>[^\n]*?)(?: \((?P<code>[\w-]+)\))?$",)),
     Dialect("stylelint", ("✖".encode(), "⚠".encode()),
         (rb" +(?P<line>\d+):(?P<col>\d+) +(?P<severity>\xe2\x9c\x96|\xe2\x9a\xa0) +(?P<message>\S[^\n]*?)(?:  +"
-        rb"(?P<code>[\w/@-]+))?$",), locations=(rb"(?P<path>(?!\s)[^\n]+)(?=\n +\d+:\d+ +(?:\xe2\x9c\x96|\xe2\x9a\xa0) )",),
+            rb"(?P<code>[\w/@-]+))?$",), locations=(rb"(?P<path>(?!\s)[^\n]+)(?=\n +\d+:\d+ +(?:\xe2\x9c\x96|\xe2\x9a\xa0) )",),
         severity={"✖".encode(): "error", "⚠".encode(): "warning"}, summary=(rb"\xe2\x9c\x96 (?P<problems>\d+) problems? \(",),
         claims=("problems",)),
     Dialect("biome", ("━━".encode(),), (_AT_PATH + rb")" + _AT_COLUMN
-        + rb" (?P<code>(?:lint|parse|syntax|suppressions|assist|organizeImports|plugin)\S*)(?:  FIXABLE)?"
-        rb"(?: [^\n]*)?\xe2\x94\x81\n+ +(?P<severity>\xc3\x97|!|i|\xe2\x84\xb9|\xe2\x9c\x96) (?P<message>[^\n]+)", _AT_PATH
-        + rb")(?::(?P<line>\d+):(?P<col>\d+))? (?P<code>format|organizeImports|assist\S*|parse|lint\S*|"
-        rb"internalError\S*|files\S*)(?:  FIXABLE)? [^\n]*\xe2\x94\x81\n+ +(?P<severity>\xc3\x97|!|i|\xe2\x84\xb9) "
-        rb"(?P<message>[^\n]+)"), severity={"×".encode(): "error", b"!": "warning", b"i": "style", "ℹ".encode(): "style",
+            + rb" (?P<code>(?:lint|parse|syntax|suppressions|assist|organizeImports|plugin)\S*)(?:  FIXABLE)?"
+            rb"(?: [^\n]*)?\xe2\x94\x81\n+ +(?P<severity>\xc3\x97|!|i|\xe2\x84\xb9|\xe2\x9c\x96) (?P<message>[^\n]+)",
+        _AT_PATH + rb")(?::(?P<line>\d+):(?P<col>\d+))? (?P<code>format|organizeImports|assist\S*|parse|lint\S*|"
+            rb"internalError\S*|files\S*)(?:  FIXABLE)? [^\n]*\xe2\x94\x81\n+ +(?P<severity>\xc3\x97|!|i|\xe2\x84\xb9) "
+            rb"(?P<message>[^\n]+)"), severity={"×".encode(): "error", b"!": "warning", b"i": "style", "ℹ".encode(): "style",
         "✖".encode(): "error"}, more=rb"[ \t]|$", summary=(rb"Found (?P<errors>\d+) errors?\.$",
         rb"Found (?P<warnings>\d+) warnings?\.$", rb"Found (?P<infos>\d+) infos?\.$"), claims=("errors", "warnings", "infos"),
         sign=rb"^Checked \d+ files? in |\xe2\x94\x81", success=rb"Checked \d+ files? in [^\n]*\. (?:No fixes|Fixed)"),
-    Dialect("rubocop", (b".rb:", b"Gemfile:", b"Rakefile:"), (_AT_PATH + rb")" + _AT_COLUMN
-        + rb": (?P<severity>[CWEFRI]): (?:\[Corrected\] |\[Correctable\] |\[Todo\] )?(?P<code>[A-Z]\w+(?:/\w+)+): " + _REST,),
+    Dialect("rubocop", (b".rb:", b"Gemfile:", b"Rakefile:"),
+        (_AT_PATH + rb")" + _AT_COLUMN
+            + rb": (?P<severity>[CWEFRI]): (?:\[Corrected\] |\[Correctable\] |\[Todo\] )?(?P<code>[A-Z]\w+(?:/\w+)+): " + _REST,),
         severity=_PYLINT, summary=(rb"(?P<files>\d+) files? inspected, (?P<offenses>\d+|no) offenses? detected",),
         claims=("offenses",), more=rb"\S[^\n]*|\s"),
     Dialect("rubocop", (b":  ", b": "),
@@ -7801,15 +7972,15 @@ DIAGNOSTICS: List[Dialect] = [
     Dialect("phpstan", (b" Line ",), (rb"  +(?P<line>\d+|:\d+) +(?P<message>\S[^\n]*)",),
         locations=(rb" -+ -+[ -]*\n +Line +(?P<path>\S[^\n]*?) *\n -+ -+",),
         summary=(rb" *\[ERROR\] Found (?P<errors>\d+) errors?",), success=rb" *\[OK\] No errors", more=rb" {9}"),
-    Dialect("markdownlint", (b" MD0", b"/MD0"), (_AT_PATH + rb")" + _AT_LINE
-        + rb" (?:(?P<severity>error|warning) )?(?P<code>MD\d{3})(?:/[\w/-]+)? " + _REST,),
+    Dialect("markdownlint", (b" MD0", b"/MD0"),
+        (_AT_PATH + rb")" + _AT_LINE + rb" (?:(?P<severity>error|warning) )?(?P<code>MD\d{3})(?:/[\w/-]+)? " + _REST,),
         summary=(rb"Summary: (?P<errors>\d+) error\(s\)",), success=rb"Summary: 0 error\(s\)"),
-    Dialect("hadolint", (b" DL", b" SC"), (_AT_PATH
-        + rb"):(?P<line>\d+) (?P<code>(?:DL|SC)\d{4}) (?P<severity>error|warning|info|style): " + _REST,)),
+    Dialect("hadolint", (b" DL", b" SC"),
+        (_AT_PATH + rb"):(?P<line>\d+) (?P<code>(?:DL|SC)\d{4}) (?P<severity>error|warning|info|style): " + _REST,)),
     Dialect("black", (b"would reformat", b"cannot format ", b"cannot parse", b"would be reformatted"),
         (rb"would reformat (?P<path>[^\n]+)",
         rb"error: cannot parse: (?P<path>[^\n]+):(?P<line>\d+):(?P<col>\d+)(?:\n(?:    [^\n]*\n){1,4}(?P<message>"
-        rb"(?P<severity>\w+): [^\n]*))?",
+            rb"(?P<severity>\w+): [^\n]*))?",
         rb"error: cannot format (?P<path>[^\n]+?): (?P<message>(?P<severity>[^\n]+?:) ?(?P<line>\d+):" rb"(?P<col>\d+)[^\n]*)",
         rb"error: cannot format (?P<path>[^\n:]+): (?P<severity>)" + _REST, rb"(?P<path>\S[^\n]*\.pyi?) would be reformatted$"),
         severity={b"": "unformatted", b"ParseError": "error", b"Cannot parse:": "error",
@@ -7828,76 +7999,79 @@ DIAGNOSTICS: List[Dialect] = [
         success=rb"All matched files use Prettier code style!", more=rb"\[error\]  ", sign=rb"code style|Checking formatting",
         claims=()),
     # compilers
-    Dialect("gcc", (b": error: ", b": fatal error: ", b": warning: "), (_AT_PATH + _C_FILE + _AT_LINE
-        + rb": (?P<severity>fatal error|error|warning|internal compiler error): (?P<message>[^\n]*?(?: \["
-        rb"(?P<code>-W[^\]\n]+|[a-z][\w.,-]+)\])?)$",
+    Dialect("gcc", (b": error: ", b": fatal error: ", b": warning: "),
+        (_AT_PATH + _C_FILE + _AT_LINE
+            + rb": (?P<severity>fatal error|error|warning|internal compiler error): (?P<message>[^\n]*?(?: \["
+            rb"(?P<code>-W[^\]\n]+|[a-z][\w.,-]+)\])?)$",
         rb"(?P<identity>(?:[\w./+-]*[/-])?(?:cc1(?:plus|obj)?|gcc|g\+\+|cc|c\+\+|clang(?:\+\+)?|lto1|lto-wrapper|"
-        rb"f951|gfortran)(?:-\d+)?): (?P<severity>fatal error|error|warning): (?!ld returned|linker command)" + _REST),
+            rb"f951|gfortran)(?:-\d+)?): (?P<severity>fatal error|error|warning): (?!ld returned|linker command)" + _REST),
         summary=(rb"(?:(?P<warnings>\d+) warnings?)?(?: and )?(?:(?P<errors>\d+) errors?)? generated\.$",),
         notes=rb"compilation terminated|cc1\w*: (?:all|some) warnings being treated as errors|fatal error: too many errors",
         repeats=True, more=rb"[ \t]|In file included from|\S[^\n]*: note: |\S[^\n]*:\d+(?::\d+)?:   required "),
     Dialect("linker", (b"undefined reference to", b"multiple definition of", b"cannot find -l", b"undefined symbol: ",
         b"duplicate symbol", b"Undefined symbols", b"ld returned", b"linker command failed"),
         (rb"(?:[^\s:]*ld[^\s:]*: )?(?P<location>(?:[A-Za-z]:[\\/])?[^\s:][^\n]{0,400}?(?::\(\.[^)\n]*\)|:\d+)): "
-        rb"(?P<identity>(?:undefined reference to|multiple definition of) [^;\n]*)(?:; [^\n]*)?$",
+            rb"(?P<identity>(?:undefined reference to|multiple definition of) [^;\n]*)(?:; [^\n]*)?$",
         rb"(?:[^\s:]*ld[^\s:]*: )(?P<location>[^\s:][^:\n]{0,400}): (?P<identity>(?:undefined reference to|"
-        rb"multiple definition of) [^;\n]*)(?:; [^\n]*)?$", rb"[^\s:]*ld[^\s:]*: (?P<identity>cannot find [^\n]*)",
+            rb"multiple definition of) [^;\n]*)(?:; [^\n]*)?$", rb"[^\s:]*ld[^\s:]*: (?P<identity>cannot find [^\n]*)",
         rb"(?:[^\s:]*ld[^\s:]*|mold|wild): error: (?P<identity>(?:undefined|duplicate)[^\n]* symbol[^\n]*)(?:\n>>> "
-        rb"(?:referenced by|defined at) (?P<location>[^\n]+))?",
+            rb"(?:referenced by|defined at) (?P<location>[^\n]+))?",
         rb"Undefined symbols? for architecture \w+:\n  \"?(?P<identity>[^\n]+?)\"?, referenced from:",
         rb"[^\s:]*ld[^\s:]*: (?:error: )?(?P<identity>(?:symbol\(s\) not found|library not found for|"
-        rb"framework not found|duplicate symbol)[^\n]*)"), notes=rb"collect2: |clang[\w+-]*: error: linker command failed",
+            rb"framework not found|duplicate symbol)[^\n]*)"), notes=rb"collect2: |clang[\w+-]*: error: linker command failed",
         more=rb"[ \t]|>>> "),
-    Dialect("javac", (b".java:",), (_AT_PATH + rb"\.java):(?P<line>\d+): (?P<severity>error|warning): (?:\[(?P<code>[\w-]+)\] )?"
-        + _REST,), summary=(rb"(?P<errors>\d+) errors?$", rb"(?P<warnings>\d+) warnings?$"),
-        sign=rb"\.java:\d+: (?:error|warning): "),
+    Dialect("javac", (b".java:",),
+        (_AT_PATH + rb"\.java):(?P<line>\d+): (?P<severity>error|warning): (?:\[(?P<code>[\w-]+)\] )?" + _REST,),
+        summary=(rb"(?P<errors>\d+) errors?$", rb"(?P<warnings>\d+) warnings?$"), sign=rb"\.java:\d+: (?:error|warning): "),
     Dialect("swiftc", (b".swift:",), (_AT_PATH + rb"\.swift)" + _AT_COLUMN + rb": (?P<severity>error|warning): " + _REST,),
         more=rb"[ \t]|\S+: note: |\d+ \||$"),
     Dialect("kotlinc", (b"e: ", b"w: "),
         (rb"(?P<severity>[ew]): (?:file://)?(?P<path>/?[^\n]*?\.kts?):? ?\(?(?P<line>\d+)[:,] ?(?P<col>\d+)\)?:? " + _REST,),
         severity={b"e": "error", b"w": "warning"}),
     Dialect("go", (b".go:",), (rb"(?:vet: )?" + _AT_PATH + rb"\.go)" + _AT_LINE
-        + rb": (?!error: |warning: |note: |In )(?P<message>[^\n]*[^)\s]|[^\n]*\))$",),
+            + rb": (?!error: |warning: |note: |In )(?P<message>[^\n]*[^)\s]|[^\n]*\))$",),
         sign=rb"^# \S+(?: \[\S+\])?$(?=\n(?:vet: )?[^\s:]+\.go:\d+)|^vet: |\[(?:build|setup) failed\]|\.go:\d+:\d+: "
-        rb"(?:undefined: |expected |no required module|package \S+ is not in|syntax error|cannot find |"
-        rb"module lookup|could not import|import cycle|imported and not used|declared (?:and|but) not used)|" rb"^go: downloading ",
-        more=rb"\t"),
+            rb"(?:undefined: |expected |no required module|package \S+ is not in|syntax error|cannot find |"
+            rb"module lookup|could not import|import cycle|imported and not used|declared (?:and|but) not used)|"
+            rb"^go: downloading ", more=rb"\t"),
     Dialect("golangci-lint", (b".go:",), (_AT_PATH + rb"\.go)" + _AT_LINE + rb": (?P<message>[^\n]*) \((?P<code>[a-z][\w-]*)\)$",),
         summary=(rb"(?P<issues>\d+) issues?[:.]$",), success=rb"0 issues\.$", claims=("issues",),
         sign=rb"^\d+ issues?[:.]$|\.go:\d+:\d+: [^\n]* \([a-z]\w+\)\n[^\n]*\n\s*\^"),
     Dialect("dotnet", (b": error ", b": warning "),
         (rb"(?: +\d+>|\s*)(?P<path>[^\s:(](?::\\)?[^:(\n]*)\((?P<line>\d+),(?P<col>\d+)(?:,\d+,\d+)?\) ?: "
-        rb"(?P<severity>error|warning) (?P<code>(?!TS)[A-Z]+\d+): (?P<message>[^\n]*?)(?: \[[^\]\n]*proj" rb"(?:::[^\]\n]*)?\])?$",
+            rb"(?P<severity>error|warning) (?P<code>(?!TS)[A-Z]+\d+): (?P<message>[^\n]*?)(?: \[[^\]\n]*proj"
+            rb"(?:::[^\]\n]*)?\])?$",
         rb" *(?P<identity>[^\s:][^:\n]*?) ?: (?P<severity>(?:fatal )?error|warning) (?P<code>(?:MSB|CS|NU|NETSDK|"
-        rb"LNK|C|FS|BC)\d+): (?P<message>[^\n]*?)(?: \[[^\]\n]*proj(?:::[^\]\n]*)?\])?$"),
+            rb"LNK|C|FS|BC)\d+): (?P<message>[^\n]*?)(?: \[[^\]\n]*proj(?:::[^\]\n]*)?\])?$"),
         summary=(rb" +(?P<errors>\d+) Error\(s\)", rb" +(?P<warnings>\d+) Warning\(s\)"), success=rb"Build succeeded\.",
         repeats=True),
     Dialect("python", (b"Error: ", b"Traceback (most"),
         (rb'  File "(?P<path>[^"\n]+)", line (?P<line>\d+)\n(?:    [^\n]*\n){0,4}(?P<message>(?P<code>SyntaxError|'
-        rb'IndentationError|TabError): [^\n]*)$',
+            rb'IndentationError|TabError): [^\n]*)$',
         rb'Traceback \(most recent call last\):\n(?:  File "(?P<path>[^"\n]+)", line (?P<line>\d+)[^\n]*\n'
-        rb'(?:    [^\n]*\n|  \[Previous[^\n]*\n)*)+(?P<message>(?P<code>[A-Za-z_][\w.]*)(?:: [^\n]*)?)$'), severity={b"": "fatal"},
+            rb'(?:    [^\n]*\n|  \[Previous[^\n]*\n)*)+(?P<message>(?P<code>[A-Za-z_][\w.]*)(?:: [^\n]*)?)$'),
+        severity={b"": "fatal"},
         sign=rb"^(?:Syntax|Indentation|Tab)Error: |^Traceback \(most recent call last\):\n(?:  [^\n]*\n)+[A-Za-z_][\w.]*"
-        rb"(?::[^\n]*)?(?:\n(?![=\d]|FAILED|ERROR|[-_*]{3})[^\n]+){0,8}\n*\Z"),
+            rb"(?::[^\n]*)?(?:\n(?![=\d]|FAILED|ERROR|[-_*]{3})[^\n]+){0,8}\n*\Z"),
     # builds
     Dialect("make", (b"*** ",), (rb"\w*make(?:\.exe)?(?:\[\d+\])?: \*\*\* (?P<message>\[(?:(?P<path>[^:\n\]]+):(?P<line>\d+): )?"
-        rb"(?P<step>[^\]\n]+)\] [^\n]*)",
+            rb"(?P<step>[^\]\n]+)\] [^\n]*)",
         rb"\w*make(?:\[\d+\])?: \*\*\* (?P<message>No rule to make target ['`](?P<step>[^'\n]+)'[^\n]*)",
         rb"(?P<path>[^:\s][^:\n]*):(?P<line>\d+): \*\*\* " + _REST),
         sign=rb"^\w*make(?:\[\d+\])?: \*\*\* |^\S*[Mm]akefile\S*:\d+: \*\*\*|: \*\*\* (?:missing separator|"
-        rb"recipe commences)[^\n]*Stop\."),
+            rb"recipe commences)[^\n]*Stop\."),
     Dialect("ninja", (b"FAILED: ", b"ninja: "), (rb"FAILED: (?:\[code=\d+\] )?(?P<step>[^\n]+)",
         rb"ninja: error: (?P<identity>[^\n]+)"), sign=rb"^ninja: |^\[\d+/\d+\] ", notes=rb"ninja: build stopped", more=rb"(?!)"),
     Dialect("cmake", (b"CMake ",), (rb"CMake (?P<severity>Error|Warning|Deprecation Warning)(?: \(dev\))? at " + _AT_PATH
-        + rb"):(?P<line>\d+)(?: \((?P<code>\w+)\))?:\n+  (?P<message>[^\n]*)",
+            + rb"):(?P<line>\d+)(?: \((?P<code>\w+)\))?:\n+  (?P<message>[^\n]*)",
         rb"CMake (?P<severity>Error)(?: \(dev\))?: (?P<identity>[^\n]+)"), success=rb"-- Build files have been written to: ",
         notes=rb"-- Configuring incomplete", more=rb"  |$"),
     Dialect("maven", (b"[ERROR] ", b"[WARNING] "),
         (rb"\[(?P<severity>ERROR|WARNING)\] (?P<path>(?:[A-Za-z]:)?/?[^:\n\[]+\.\w+):\[(?P<line>\d+),(?P<col>\d+)\] "
-        rb"(?:error: |warning: )?" + _REST, rb"\[ERROR\] (?P<message>Failed to execute goal (?P<step>[^\n]*?)(?: on project "
-        rb"(?P<project>[^\s:]+))?: [^\n]*)",
+            rb"(?:error: |warning: )?" + _REST,
+        rb"\[ERROR\] (?P<message>Failed to execute goal (?P<step>[^\n]*?)(?: on project " rb"(?P<project>[^\s:]+))?: [^\n]*)",
         rb"\[(?:ERROR|FATAL)\] (?P<message>Non-resolvable [^\n]*|\[ERROR\] [^\n]*|The goal you specified[^\n]*|"
-        rb"Unknown lifecycle phase[^\n]*|Could not find goal[^\n]*|No plugin found[^\n]*)"),
+            rb"Unknown lifecycle phase[^\n]*|Could not find goal[^\n]*|No plugin found[^\n]*)"),
         summary=(rb"\[INFO\] (?P<errors>\d+) errors? *$",), success=rb"\[INFO\] BUILD SUCCESS", repeats=True,
         sign=rb"^\[INFO\] |^\[ERROR\] (?:Failed to execute|\[Help|Re-run Maven)"),
     Dialect("gradle", (b"> Task ", b"* What went wrong"), (rb"> Task (?P<step>:\S+) FAILED",
@@ -7905,24 +8079,24 @@ DIAGNOSTICS: List[Dialect] = [
         success=rb"BUILD SUCCESSFUL in ", sign=rb"^FAILURE: Build |^BUILD (?:FAILED|SUCCESSFUL) in |^> Task :", more=rb">|$"),
     Dialect("webpack", (b"ERROR in ", b"WARNING in "),
         (rb"(?P<severity>ERROR|WARNING) in (?P<path>(?:[A-Za-z]:)?[^\s:][^:\s]*)(?:[ :](?P<line>\d+):(?P<col>\d+)"
-        rb"(?:-[\d:]+)?)?\n(?:\[tsl\][^\n]*\n)?(?P<message>[^\n]+)",
+            rb"(?:-[\d:]+)?)?\n(?:\[tsl\][^\n]*\n)?(?P<message>[^\n]+)",
         rb"(?P<severity>ERROR|WARNING) in (?P<message>(?P<identity>[^\n]+))"),
         summary=(rb"webpack [\d.]+ compiled with (?:(?P<errors>\d+) errors?)?(?: and )?(?:(?P<warnings>\d+) warnings?)?",),
         success=rb"webpack [\d.]+ compiled successfully|webpack compiled successfully", more=rb"[^\nEWw]|$",
         sign=rb"webpack [\d.]+ compiled|^(?:ERROR|WARNING) in (?:\./|multi |main$)|Module (?:not found|parse failed|"
-        rb"build failed)"),
+            rb"build failed)"),
     Dialect("esbuild", (b"[ERROR] ", b"[WARNING] "),
         (rb"(?:\xe2\x9c\x98|X|\xe2\x96\xb2|\xe2\x9a\xa0) \[(?P<severity>ERROR|WARNING)\] (?P<message>[^\n]+)(?:\n+ +"
-        rb"(?P<path>[^:\s][^:\n]*)" + _AT_COLUMN + rb":)?",), summary=(rb"(?P<errors>\d+) errors?$",
+            rb"(?P<path>[^:\s][^:\n]*)" + _AT_COLUMN + rb":)?",), summary=(rb"(?P<errors>\d+) errors?$",
         rb"(?P<warnings>\d+) warnings? and (?P<errors>\d+) errors?$", rb"(?P<warnings>\d+) warnings?$"),
         sign=rb"^(?:\xe2\x9c\x98|X|\xe2\x96\xb2) \[(?:ERROR|WARNING)\] ", more=rb"[ \t]|$"),
     Dialect("rollup", (b"[!] ",),
         (rb"\[!\] (?:\([^)\n]*\) )?(?P<message>\w*Error: [^\n]+)(?:\n(?:https?:[^\n]*\n)?(?P<path>[^\s(][^(\n]*?)"
-        rb"(?: \((?P<line>\d+):(?P<col>\d+)\))?$)?",)),
+            rb"(?: \((?P<line>\d+):(?P<col>\d+)\))?$)?",)),
     Dialect("vite", (b"error during build", b"\xe2\x95\xad\xe2\x94\x80["),
         (rb"\[(?P<code>[A-Z][A-Z_]+)\] (?P<message>[^\n]+)\n +\xe2\x95\xad\xe2\x94\x80\[ (?P<path>[^\n]+?)" + _AT_COLUMN + rb" \]",
         rb"error during build:\n(?!Build failed)(?P<message>[^\n]+)(?:\n(?:[^\n]*\n){0,3}?file: (?P<path>[^\n:]+)"
-        rb"(?::(?P<line>\d+):(?P<col>\d+))?)?"), success=rb"\xe2\x9c\x93 built in ", sign=rb"^error during build|^vite v\d",
+            rb"(?::(?P<line>\d+):(?P<col>\d+))?)?"), success=rb"\xe2\x9c\x93 built in ", sign=rb"^error during build|^vite v\d",
         more=rb"[^\n]|$"),
     Dialect("docker", (b"failed to solve", b"returned a non-zero code"), (rb"(?:ERROR: )?(?P<step>failed to solve): " + _REST,
         rb"(?P<message>The command '(?P<step>[^\n]+)' returned a non-zero code: \d+)"), more=rb"(?!)"),
@@ -7930,12 +8104,12 @@ DIAGNOSTICS: List[Dialect] = [
 
 # whatever else says path, line, column and severity
 ANY_DIAGNOSTICS: List[Dialect] = [
-    Dialect("diagnostics", (b"error", b"warning", b"Error", b"Warning"), (_AT_PATH + rb"\.\w{1,8})" + _AT_COLUMN
-        + rb": (?P<severity>[Ee]rror|[Ww]arning|fatal error|ERROR|WARNING): " + _REST, _AT_PATH
-        + rb"\.\w{1,8})\((?P<line>\d+)(?:,(?P<col>\d+))?\): (?P<severity>error|warning|fatal error) " rb"(?P<code>[A-Z]+\d+): "
-        + _REST)),
-    Dialect("diagnostics", (b".py:", b".pyi:"), (_AT_PATH + rb"\.pyi?)" + _AT_COLUMN + rb": (?P<code>[A-Z]{1,4}\d{2,4}) " + _REST,),
-        severity=_FLAKE),
+    Dialect("diagnostics", (b"error", b"warning", b"Error", b"Warning"),
+        (_AT_PATH + rb"\.\w{1,8})" + _AT_COLUMN + rb": (?P<severity>[Ee]rror|[Ww]arning|fatal error|ERROR|WARNING): " + _REST,
+        _AT_PATH + rb"\.\w{1,8})\((?P<line>\d+)(?:,(?P<col>\d+))?\): (?P<severity>error|warning|fatal error) "
+            rb"(?P<code>[A-Z]+\d+): " + _REST)),
+    Dialect("diagnostics", (b".py:", b".pyi:"),
+        (_CODED + _AT_PATH + rb"\.pyi?)" + _AT_COLUMN + rb": (?P<code>[A-Z]{1,4}\d{2,4}) " + _REST,), severity=_FLAKE),
 ]  # fmt: skip
 
 
@@ -7946,6 +8120,7 @@ _RUNNER_ANCHORS = (b"FAIL", b"not ok ", b"failed", b"failing", b"ailures", b"pan
 _BODY = 24 * KIB  # of the report of one failure, what is read
 _BACK = 256 * KIB  # how far before a verdict the start of its test is looked for
 _RUNNERS_TOLD = 60  # facts of one tool that get context
+_DETAIL, _SUITES = 8, 9  # accounts that are none: lines that only add to others, and suites
 _OWN = {"failed": 9.0, "error": 9.0, "suite": 4.0}  # value of a fact by its kind
 
 
@@ -7960,31 +8135,32 @@ class Runner:
     of failing suites. `suites` finds lines that give the file or package of the tests below (with `under`, above): `suite` if it failed, `broken` if it could
     not run, `ok`. `opens` are literals that begin a test of a given name, for reports that stand above the verdict. `location` and `message` are looked
     for in a report. `success` finds what a passing run says; `sure` runners are known by their heads even when nothing closes the report. `read` is the
-    function for a format that lines do not tell. `after`: reports follow the closing counts.
+    function for a format that lines do not tell; `details` find lines that tell where or why a test failed that another line names. `after`: reports follow the closing counts. `shared`: heads that follow each other have one report. `leave` closes
+    the region where that is not `end`. `nest` parts the names of a test and its subtests: one with failing subtests counts as a suite.
     """
 
     __slots__ = ("name", "match", "heads", "lists", "closing", "claims", "suite_claims", "suites", "kinds", "region", "end", "location", "message",
-                 "success", "notes", "opens", "join", "under", "sure", "after", "read")  # fmt: skip
+                 "success", "notes", "opens", "join", "under", "sure", "after", "shared", "leave", "nest", "details", "read")  # fmt: skip
 
     def __init__(self, name: str, match: Sequence[bytes], heads: Sequence[bytes] = (), lists: Sequence[Tuple[bytes, bytes]] = (), closing: Sequence[bytes] = (),
                  claims: Sequence[str] = ("failed",), suite_claims: Sequence[str] = (), suites: bytes = b"", kinds: Optional[Dict[bytes, str]] = None,
                  region: bytes = b"", end: bytes = b"", location: Sequence[bytes] = (), message: Sequence[bytes] = (), success: bytes = b"", notes: bytes = b"",
-                 opens: Sequence[bytes] = (), join: bytes = b" ", under: bool = False, sure: bool = False, after: bool = False,
+                 opens: Sequence[bytes] = (), join: bytes = b" ", under: bool = False, sure: bool = False, after: bool = False, shared: bool = False, leave: bytes = b"", nest: bytes = b"", details: Sequence[bytes] = (),
                  read: Optional[Callable[[_Reading], Tuple[List[_Case], Dict[str, int]]]] = None) -> None:  # fmt: skip
         self.name, self.match, self.heads, self.lists, self.closing = name, match, heads, lists, closing
         self.claims, self.suite_claims, self.suites, self.kinds = claims, suite_claims, suites, kinds or {}
         self.region, self.end, self.location, self.message, self.success, self.notes = region, end, location, message, success, notes
-        self.opens, self.join, self.under, self.sure, self.after, self.read = opens, join, under, sure, after, read
+        self.opens, self.join, self.under, self.sure, self.after, self.shared, self.leave, self.nest, self.details, self.read = opens, join, under, sure, after, shared, leave or end, nest, details, read
 
 
 class _Case:
     """A line that names a failing test or suite; `account` numbers the list it stands in, `start` is the LF before it, `end` where its report ends."""
 
-    __slots__ = ("kind", "name", "file", "location", "message", "page", "start", "body", "end", "account", "unit")
+    __slots__ = ("kind", "name", "id", "file", "location", "message", "page", "start", "body", "end", "account", "top")
 
     def __init__(self, kind: str, name: bytes, page: _Reading, start: int, end: int, account: int = 0, file: bytes = b"", location: bytes = b"", message: bytes = b"") -> None:
         self.kind, self.name, self.page, self.start, self.body, self.end = kind, name, page, start, end, end
-        self.account, self.file, self.location, self.message, self.unit = account, file, location, message, 0
+        self.account, self.file, self.location, self.message, self.id, self.top = account, file, location, message, b"", start
 
 
 def _runner_pages(sources: Sequence[Source]) -> Tuple[List[_Reading], bool]:
@@ -8007,8 +8183,10 @@ def _runner_pages(sources: Sequence[Source]) -> Tuple[List[_Reading], bool]:
 
 def _group(m: Match[bytes], *names: str) -> bytes:
     """The first of these groups that an expression has and that took part."""
-    groups = m.groupdict()
-    return next((groups[name] for name in names if groups.get(name)), b"")
+    for name in names:
+        if name in m.re.groupindex and m.group(name):
+            return m.group(name)
+    return b""
 
 
 class _Report:
@@ -8023,8 +8201,6 @@ class _Report:
         self.closings: List[Tuple[_Reading, Match[bytes]]] = []
         self.passed: List[Tuple[_Reading, Match[bytes]]] = []
         for page in pages:
-            if not any(literal in page.text for literal in row.match):
-                continue
             own: Dict[int, Match[bytes]] = {}
             for expression in row.closing:
                 for m in page.find(expression):
@@ -8044,9 +8220,12 @@ class _Report:
         """The tests and suites that a page names, in order, each with the extent of its report."""
         row, text = self.row, page.text
         found: List[_Case] = []
-        for account, expression in enumerate(row.heads):
-            found += [self.case(page, m, 0) for m in page.find(expression)]
+        for number, expression in enumerate(row.heads):
+            own = [self.case(page, m, 0) for m in page.find(expression)]
+            found += own if number else self.within_regions(page, own)
         heads = {case.start for case in found}
+        for expression in row.details:
+            found += [self.case(page, m, _DETAIL) for m in page.find(expression)]
         for account, (opening, item) in enumerate(row.lists, 1):
             if not opening:
                 found += [self.case(page, m, account) for m in page.find(item) if m.start() not in heads]
@@ -8059,67 +8238,86 @@ class _Report:
                     at = one.end()
                     one = line.match(text, at)
         marks = [(m.start(), m) for m in page.find(row.suites)] if row.suites else []
-        found = self.within_regions(page, found)
         self.give_files(page, found, marks)
         ends = sorted([case.start for case in found if not case.account] + [at for at, _ in marks] + [m.start() for p, m in self.closings if p is page]
                       + ([m.start() for m in page.find(row.end)] if row.end else []) + [len(text)])  # fmt: skip
         at = 0
-        for case in sorted(found, key=lambda case: case.start):
+        found.sort(key=lambda case: (case.start, case.account))
+        for case in found:
             while ends[at] < max(case.body, case.start + 1):
                 at += 1
             if not case.account:
                 case.end = min(ends[at], case.body + _BODY)
-        return [case for case in sorted(found, key=lambda case: (case.start, case.account)) if case.kind]
+        for case, after in reversed(list(zip(found, found[1:]))) if row.shared else ():
+            if case.end == after.start:
+                case.body, case.end = after.body, after.end
+        return [case for case in found if case.kind]
 
     def case(self, page: _Reading, m: Match[bytes], account: int) -> _Case:
         """What a line names."""
         titles = _group(m, "titles")
-        name = self.row.join.join(part.strip() for part in titles.split(b"\n")) if titles else _group(m, "name", "name2").strip()
+        name = self.row.join.join(part.strip() for part in titles.split(b"\n")) if titles else _group(m, "name").strip()
         kind = self.row.kinds.get(_group(m, "kind"), "failed")
-        return _Case(kind, name, page, m.start(), m.end(), account, _group(m, "file"), _group(m, "location"), _group(m, "message"))
+        case = _Case(kind, name, page, m.start(), m.end(), account, _group(m, "file"), _group(m, "location"), _group(m, "message").strip())
+        case.id = _group(m, "id").strip()
+        return case
 
     def within_regions(self, page: _Reading, cases: List[_Case]) -> List[_Case]:
-        """Without the heads that stand outside of the regions where failures are reported; the region may tell their kind."""
+        """Heads of the first sort, without those outside of the regions where failures are reported; the region may tell their kind."""
+        from bisect import bisect_right
+
         row = self.row
         if not row.region:
             return cases
         marks = sorted([(m.start(), row.kinds.get(_group(m, "kind"), "failed")) for m in page.find(row.region)]
-                       + [(m.start(), "") for m in (page.find(row.end) if row.end else ())])  # fmt: skip
+                       + [(m.start(), "") for m in (page.find(row.leave) if row.leave else ())])  # fmt: skip
         kept = []
+        places = [at for at, _ in marks]
         for case in cases:
-            before = [kind for at, kind in marks if at <= case.start]
-            if case.account:
-                kept.append(case)
-            elif before and before[-1]:
-                case.kind = before[-1]
+            at = bisect_right(places, case.start)
+            if at and marks[at - 1][1]:
+                case.kind = marks[at - 1][1] if row.kinds and case.kind == "failed" else case.kind
                 kept.append(case)
         return kept
 
     def give_files(self, page: _Reading, cases: List[_Case], marks: List[Tuple[int, Match[bytes]]]) -> None:
         """Tell each test the file or package that a line above (or below) gives; such lines name facts themselves."""
-        under = self.row.under
+        from bisect import bisect_right
+
+        places = [at for at, _ in marks]
         for case in cases:
-            near = [m for at, m in marks if (at > case.start if under else at < case.start)]
-            if near and not case.file:
-                case.file = _group(near[0] if under else near[-1], "suite", "ok", "broken")
+            near = bisect_right(places, case.start) - (0 if self.row.under else 1)
+            if 0 <= near < len(marks) and not case.file:
+                case.file = _group(marks[near][1], "suite", "ok", "broken")
             if not case.name:
                 case.name, case.kind = case.file, "error"
         for at, m in marks:
             if _group(m, "suite", "broken"):
-                cases.append(_Case("error" if _group(m, "broken") else "suite", _group(m, "suite", "broken"), page, at, m.end(), 9, b"", b"", _group(m, "message")))
+                cases.append(_Case("error" if _group(m, "broken") else "suite", _group(m, "suite", "broken"), page, at, m.end(), _SUITES, b"", b"", _group(m, "message")))
 
     # ── what is made of them ──
 
-    def evidence(self, sampled: bool, status: Optional[int]) -> Optional[Evidence]:
+    def evidence(self, sampled: bool) -> Optional[Evidence]:
         """The evidence, each test once; None when this runner said nothing."""
         row = self.row
-        if not (self.closings or self.told or self.passed) and not (row.sure and self.cases):
+        closed = self.closings or self.told or self.passed
+        if not closed and not (row.sure and self.cases):
             return None
         evidence = Evidence(row.name + "/v1")
         tests, suites = self.census(evidence)
         facts = [self.fact(case) for case in tests + suites]
+        if not closed and not all(fact.location for fact in facts):
+            return None
+        files: Dict[bytes, Set[bytes]] = {}
+        for case in tests:
+            files.setdefault(case.name, set()).add(case.file)
+        for fact, case in zip(facts, tests):
+            if len(files[case.name]) > 1 and case.file:
+                fact.identity = case.file + row.join + fact.identity
         evidence.facts = _distinct(facts)
         evidence.totals = {name.replace("_", " "): count for name, count in self.totals().items()}
+        if "planned" in evidence.totals:
+            evidence.unsure = "%d tests were planned, %d reported" % (evidence.totals["planned"], sum(self.told.values()) - evidence.totals["planned"])
         if sampled and not self.closings:
             evidence.unsure = evidence.unsure or "only the most promising %s were read" % human(_READ_BYTES)
         failing = [name for name in tuple(row.claims) + tuple(row.suite_claims) if evidence.totals.get(name)]
@@ -8133,10 +8331,10 @@ class _Report:
 
     def totals(self, unit: int = -1) -> Dict[str, int]:
         """The tool's own counts, of one unit or of all."""
-        totals = dict(self.told)
+        totals = {} if self.closings else dict(self.told)
         for number, (_, m) in enumerate(self.closings):
             for name, text in m.groupdict().items() if unit in (-1, number) else ():
-                counts = _counts(text or b"", "suites " if name == "suites" else "") if name in ("tests", "suites", "counts") else {name: int(text)} if text else {}
+                counts = {name: int(text)} if text and text.isdigit() else _counts(text or b"", "suites " if name == "suites" else "")
                 for label, count in counts.items():
                     totals[label] = totals.get(label, 0) + count
         return totals
@@ -8146,12 +8344,17 @@ class _Report:
         tests: List[_Case] = []
         suites: List[_Case] = []
         evidence.claimed = 0
+        if self.row.nest:
+            outer = {(case.file, case.name.rpartition(self.row.nest)[0]) for case in self.cases if self.row.nest in case.name}
+            for case in self.cases:
+                case.kind = "suite" if case.kind == "failed" and (case.file, case.name) in outer else case.kind
         for unit, cases in enumerate(self.units()):
             totals = self.totals(unit if len(self.closings) > 1 else -1)
-            own = [case for case in cases if case.account != 9 and case.kind != "suite" and case.name != case.file]
-            parts = [case for case in cases if case.account == 9 or case.kind == "suite" or case.name == case.file]
+            own = [case for case in cases if case.account != _SUITES and case.kind != "suite" and case.name != case.file]
+            parts = [case for case in cases if case.account == _SUITES or case.kind == "suite" or case.name == case.file]
             claims = [totals[name] for name in self.row.claims if name in totals]
-            chosen = _account(own, sum(claims)) if claims else own
+            named = [case for case in own if case.account != _DETAIL]
+            chosen = _account(named, sum(claims)) if claims else named
             once, often = len(_keys(chosen)), len(chosen) + len(parts if self.row.read else ())
             missing = max(0, sum(claims) - often) if claims else 0
             if claims and sum(claims) < once:
@@ -8170,33 +8373,39 @@ class _Report:
         """The cases of each run: those that the same closing counts count."""
         if len(self.closings) < 2:
             return [self.cases]
+        from bisect import bisect_right
+
         units: List[List[_Case]] = [[] for _ in self.closings]
+        own: Dict[int, List[Tuple[int, int]]] = {}
+        for number, (page, m) in enumerate(self.closings):
+            own.setdefault(id(page), []).append((m.start(), number))
         for case in self.cases:
-            own = [(number, m) for number, (page, m) in enumerate(self.closings) if page is case.page]
-            before = [number for number, m in own if m.start() <= case.start]
-            after = [number for number, m in own if m.start() > case.start]
-            number = (before[-1:] or after[:1]) if self.row.after else (after[:1] or before[-1:])
-            units[number[0] if number else 0].append(case)
+            ends = own.get(id(case.page), [(0, 0)])
+            at = bisect_right(ends, (case.start, len(units))) - (1 if self.row.after else 0)
+            units[ends[max(0, min(at, len(ends) - 1))][1]].append(case)
         return units
 
     def fact(self, case: _Case) -> Fact:
         """A case as a fact: with what its report tells."""
         page, row = case.page, self.row
         start, end = case.body, case.end
-        if row.opens and not page.text[start:end].strip():
+        if row.opens and case.kind != "suite" and not page.text[start:end].strip():
             start, end = self.opened(case)
         body, message, at = page.text[start:end], case.message, -1
         if not message:
             for expression in tuple(row.message) + (rb"^[ \t]*(?P<message>\S[^\n]*)",):
                 m = rx(b"(?m)" + expression).search(body)
                 if m:
-                    message, at = _group(m, "message", "message2").strip(), start + m.start(m.lastgroup or 0)
+                    message, whole = m.group("message").strip(), rx(rb"[ \t]*(?:\n|$)").match(body, m.end("message"))
+                    at = start + m.start("message") if whole else -1
                     break
+        if b"\n" in message:  # said in two lines: the kind of error, then its words
+            message, at = b" ".join(part.strip() for part in message.split(b"\n")), -1
         location = _location(row, body) or case.location or (case.file if case.file != case.name else b"")
         first = page.line(min(case.start, start))
         quoted = page.line(at) if at >= 0 else 0
         last = page.line(max(start + len(body.rstrip()) - 1, case.start))
-        return Fact(case.kind, case.name, location, message, page.source.name, first, max(first, last), quoted, _OWN[case.kind])
+        return Fact(case.kind, case.id or case.name, location, message, page.source.name, first, max(first, last), quoted, _OWN[case.kind])
 
     def opened(self, case: _Case) -> Tuple[int, int]:
         """Where the report of a test stands that is printed before its verdict; nothing when it is not."""
@@ -8204,18 +8413,24 @@ class _Report:
         for literal in self.row.opens:
             at = text.rfind(literal % case.name + b"\n", max(0, case.start - _BACK), case.start)
             if at >= 0:
-                return at + len(literal % case.name), case.start
+                at += len(literal % case.name)
+                end = text.find(b"\n" + literal[:3], at + 1, case.start)
+                return at, case.start if end < 0 else end
         return case.end, case.end
 
     def spans(self) -> List[Tuple[str, int, int]]:
-        """The part of each stream that belongs to this runner: from the first to the last of its lines."""
+        """The part of each stream that belongs to this runner: of each run in it, from the first to the last line."""
         spans = []
         for page in self.pages:
-            marks = [(c.start, c.end) for c in self.cases if c.page is page] + [(m.start(), m.end()) for p, m in self.closings + self.passed if p is page]
-            if self.row.suites:
-                marks += [(m.start(), m.end()) for m in page.find(self.row.suites)]
-            if marks:
-                spans.append((page.source.name, page.line(min(marks)[0]), page.line(max(end for _, end in marks) - 1)))
+            marks = [(c.top, c.end, False) for c in self.cases if c.page is page] + [(m.start(), m.end(), True) for p, m in self.closings if p is page]
+            marks += [(m.start(), m.end(), False) for p, m in self.passed if p is page]
+            marks += [(m.start(), m.end(), False) for m in page.find(self.row.suites)] if self.row.suites else []
+            group: List[Tuple[int, int, bool]] = []
+            for mark in sorted(marks) + [(len(page.text), 0, True)]:
+                if group and (mark[0] == len(page.text) or (mark[2] if self.row.after else group[-1][2])):
+                    spans.append((page.source.name, page.line(group[0][0]), page.line(max(end for _, end, _ in group) - 1)))
+                    group = []
+                group.append(mark)
         return _spans_of(spans)
 
 
@@ -8230,8 +8445,8 @@ def _counting(m: Match[bytes]) -> int:
 def _counts(text: bytes, prefix: str) -> Dict[str, int]:
     """The counts of a line like `2 failed, 1 passed` or `Failures: 2, Errors: 1`."""
     counts: Dict[str, int] = {}
-    if rx(rb"[:=] *\d").search(text):
-        pairs = [(m.group(1), m.group(2)) for m in rx(rb"([A-Za-z][A-Za-z ]*?)(?:[:=]| :) *(\d+)").finditer(text)]
+    if rx(rb"^[A-Za-z][^\d]*\d").search(text):
+        pairs = [(m.group(1), m.group(2)) for m in rx(rb"([A-Za-z][A-Za-z ]*?)(?:[:=]| ) *(\d+)").finditer(text)]
     else:
         pairs = [(m.group(2), m.group(1)) for m in rx(rb"(\d+) +([A-Za-z]+)").finditer(text)]
     for name, count in pairs:
@@ -8244,7 +8459,7 @@ def _keys(cases: Sequence[_Case]) -> Dict[Tuple[bytes, bytes], List[_Case]]:
     """Cases by what they name, each name once, in order."""
     keys: Dict[Tuple[bytes, bytes], List[_Case]] = {}
     for case in cases:
-        keys.setdefault((case.name, case.file), []).append(case)
+        keys.setdefault((case.id or case.name, case.file), []).append(case)
     return keys
 
 
@@ -8267,13 +8482,13 @@ def _detailed(chosen: Sequence[_Case], all_cases: Sequence[_Case]) -> List[_Case
     for case in all_cases:
         others.setdefault(case.name, []).append(case)
     out = []
-    for (name, file), same in _keys(chosen).items():
-        same = same + [case for case in others[name] if not (file and case.file and case.file != file)]
+    for (_, file), same in _keys(chosen).items():
+        same = same + [case for case in others[same[0].name] if not (file and case.file and case.file != file) and (not same[0].id or case.id in (b"", same[0].id))]
         best = min(same, key=lambda case: (not case.page.text[case.body : case.end].strip(), case.account))
         for case in same:
             best.kind = "error" if "error" in (case.kind, best.kind) else best.kind
             best.location = best.location or case.location
-            best.file = best.file or case.file
+            best.file, best.id = best.file or case.file, best.id or case.id
             best.message = best.message or (case.message if not best.page.text[best.body : best.end].strip() else b"")
         out.append(best)
     return out
@@ -8308,25 +8523,33 @@ def _explain_tests(facts: Sequence[Fact], sources: Dict[str, Source]) -> None:
             text = normal(raw)
             if number <= max(fact.first, fact.quoted) or not text.strip():
                 continue
-            value = 6.0 if rx(_NEAR).match(text) else 2.0 if rx(_FRAME).match(text) or rx(_EXCERPT).match(text) else 3.0 if rx(rb"\w").search(text) else 0.5
-            if rx(_LIBRARY).search(text) or b"node:" in text:
-                value = 0.5
-            fact.context.append(Quote(fact.stream, number, raw, value - 0.05 * (number - fact.first)))
+            if rx(_LIBRARY).search(text) or b"node:" in text or not rx(rb"\w").search(text):
+                continue
+            value = 6.0 if rx(_NEAR).match(text) else 2.5 if rx(_FRAME).match(text) or rx(_EXCERPT).match(text) else 3.5
+            fact.context.append(Quote(fact.stream, number, raw, value - 0.05 * (number - max(fact.first, fact.quoted))))
 
 
 def parse_runners(sources: List[Source], status: Optional[int], rows: Sequence[Runner] = ()) -> List[Evidence]:
-    """What test runners report: the evidence of each that is known by its output.
+    """What test runners report: the evidence of each that is known by its output, whatever the status.
 
     Failing tests are facts, each once, spelt as the runner prints them; its own totals confirm that none is missing or made up.
     """
     pages, sampled = _runner_pages(sources)
-    found = []
+    found: List[Evidence] = []
+    loose: List[Evidence] = []
     for row in rows or RUNNERS:
         if any(literal in page.text for page in pages for literal in row.match):
-            evidence = _Report(row, pages).evidence(sampled, status)
+            report = _Report(row, pages)
+            evidence = report.evidence(sampled)
             if evidence:
-                found.append(evidence)
-    return found
+                (found if report.closings or report.told or report.passed else loose).append(evidence)
+    spans = [span for evidence in found for span in evidence.span]
+    return found + [evidence for evidence in loose if not all(any(_inside(own, span) for span in spans) for own in evidence.span)]
+
+
+def _inside(own: Tuple[str, int, int], span: Tuple[str, int, int]) -> bool:
+    """Whether one span of lines begins within another: then a test printed it."""
+    return own[0] == span[0] and span[1] <= own[1] <= span[2]
 
 
 # ── formats that lines do not tell ──
@@ -8337,26 +8560,33 @@ def _read_tap(page: _Reading) -> Tuple[List[_Case], Dict[str, int]]:
 
     Source: testanything.org, versions 13 and 14.
     """
-    text, cases, open_cases, ran, told = page.text, [], [], 0, {}  # type: ignore[var-annotated]
+    text = page.text
+    cases: List[_Case] = []
+    above: List[Tuple[int, _Case]] = []
+    told = {"passed": 0, "failed": 0, "skipped": 0, "todo": 0}
     plan = [int(m.group(1)) for m in page.find(rb"1\.\.(\d+)(?: |$)")]
-    if not plan and not rx(rb"\nTAP version 1[34]\n").search(text):
+    if not plan:
         return [], {}
-    line = rb"(?P<indent> *)(?P<kind>not ok|ok)(?: (?P<number>\d+))?(?: +- +| +)?(?P<name>[^\n]*?)(?: +# ?(?P<tag>(?i:skip|todo|time=|in \d)[^\n]*)?)?(?: \{)?$"
+    line = rb"(?P<indent> *)(?P<kind>not ok|ok)(?: (?P<number>\d+))?(?: +- +| +|$)(?P<name>[^\n]*?)(?: +# ?(?P<tag>(?:[Ss][Kk][Ii][Pp]|[Tt][Oo][Dd][Oo]|time=)[^\n]*))?(?: \{)?$"
     for m in page.find(line):
-        depth, name, tag = len(m.group("indent")), m.group("name").replace(b"\\#", b"#"), (m.group("tag") or b"").lower()
-        ran += depth == 0
-        under = [case for at, case in open_cases if at > depth]
-        open_cases = [(at, case) for at, case in open_cases if at <= depth]
+        depth, tag = len(m.group("indent")), (m.group("tag") or b"").lower()[:4]
+        name = m.group("name").replace(b"\\#", b"#") or b"%s %s" % (m.group("kind"), m.group("number") or b"")
+        under = [case for at, case in above if at > depth]
+        above = [(at, case) for at, case in above if at <= depth]
         for case in under:
             case.name = name + b" " + case.name
-        if m.group("kind") == b"not ok" and not tag.startswith((b"skip", b"todo")):
-            case = _Case("suite" if under else "failed", name or b"not ok " + (m.group("number") or b""), page, m.start(), m.end())
-            told["failed"] = told.get("failed", 0) + (not under)
+        failed = m.group("kind") == b"not ok" and tag not in (b"skip", b"todo")
+        if not depth:
+            told["skipped" if tag == b"skip" else "todo" if tag == b"todo" else "failed" if failed else "passed"] += 1
+        if failed:
+            case = _Case("suite" if under else "failed", name, page, m.start(), m.end())
             case.end = _yaml_end(text, m.end(), depth)
             cases.append(case)
-            open_cases.append((depth, case))
-        open_cases += [(depth, case) for case in under]
-    return cases, told if plan and sum(plan) == ran else {}
+            above.append((depth, case))
+        above += [(depth, case) for case in under]
+    if sum(plan) != sum(told.values()):
+        told["planned"] = sum(plan)
+    return cases, told if len(told) < 5 or cases else {}
 
 
 def _yaml_end(text: bytes, at: int, depth: int) -> int:
@@ -8368,12 +8598,14 @@ def _yaml_end(text: bytes, at: int, depth: int) -> int:
 
 def _read_node(page: _Reading) -> Tuple[List[_Case], Dict[str, int]]:
     """The tree that node --test prints: a test's own subtests stand above it, further in; the list below it says where each is."""
-    text, cases, below = page.text, [], []  # type: ignore[var-annotated]
-    places: Dict[bytes, List[Tuple[bytes, int, int]]] = {}
-    listed = [m for m in page.find(rb"test at (?P<location>[^\n]*:\d+:\d+)\n\xe2\x9c\x96 (?P<name>[^\n]*?)(?: \([\d.]+ms\))?(?: #[^\n]*)?$")]
+    text = page.text
+    cases: List[_Case] = []
+    below: List[Tuple[int, _Case]] = []
+    places: Dict[bytes, List[Tuple[bytes, int, int, int]]] = {}
+    listed = list(page.find(rb"test at (?P<location>[^\n]*:\d+:\d+)\n\xe2\x9c\x96 (?P<name>[^\n]*?)(?: \([\d.]+ms\))?(?: #[^\n]*)?$"))
     ends = [m.start() for m in listed[1:]] + [len(text)]
     for m, end in zip(listed, ends):
-        places.setdefault(m.group("name"), []).append((m.group("location"), m.end(), min(end, m.end() + _BODY)))
+        places.setdefault(m.group("name"), []).append((m.group("location"), m.start(), m.end(), min(end, m.end() + _BODY)))
     line = rb"(?P<indent> *)(?P<mark>\xe2\x9c\x96|\xe2\x96\xb6|\xe2\x9c\x94) (?P<name>[^\n]*?) \([\d.]+ms\)(?: #[^\n]*)?$"
     taken = {text.find(b"\n", m.start() + 1) for m in listed}
     for m in page.find(line):
@@ -8385,7 +8617,9 @@ def _read_node(page: _Reading) -> Tuple[List[_Case], Dict[str, int]]:
         name = m.group("name")
         case = _Case("suite" if under else "failed", name, page, m.start(), m.end())
         if not under and places.get(name):
-            case.location, case.body, case.end = places[name].pop(0)
+            case.location, case.start, case.body, case.end = places[name].pop(0)
+        elif not under and listed:
+            continue  # printed by a test
         for child in under:
             child.name = name + b" " + child.name
         cases.append(case)
@@ -8414,44 +8648,73 @@ def _read_go_json(page: _Reading) -> Tuple[List[_Case], Dict[str, int]]:
         elif action != "build-fail":
             continue
         if action in ("fail", "build-fail"):
-            lines = [(at, text) for at, text in output.get(key, ()) if not text.startswith(("===", "---", "FAIL", "exit status")) and text.strip()]
+            lines = [(at, text) for at, text in output.get(key, ()) if not text.lstrip().startswith(("===", "---", "FAIL", "exit status")) and text.strip()]
             case = _Case("failed" if test else "suite" if action == "fail" else "error", (test or key[0]).encode(), page, m.start(), m.start(), file=package.encode())
             place = next((found for found in (rx(rb"^ *(\S+\.go:\d+(?::\d+)?): (.*)").match(text.encode()) for _, text in lines) if found), None)
             first = [text.strip().encode() for _, text in lines if test or action != "fail"][:1]
             case.location, case.message = (place.group(1), place.group(2)) if place else (package.encode() if test else b"", first[0] if first else b"")
-            case.start = lines[0][0] if lines and test else m.start()
-            case.end = case.body = m.end()
+            case.start = case.top = lines[0][0] if lines else m.start()
+            case.end = case.body = lines[-1][0] + 1 if lines else m.end()
             cases.append(case)
-    nested = {(case.file, case.name.rpartition(b"/")[0]) for case in cases}
-    for case in cases:
-        case.kind = "suite" if case.kind == "failed" and (case.file, case.name) in nested else case.kind
     return cases, {name: count for name, count in told.items() if sum(told.values())}
+
+
+def _read_junit(page: _Reading) -> Tuple[List[_Case], Dict[str, int]]:
+    """JUnit XML printed in an output. Source: the schema that Ant's and Surefire's reports follow."""
+    from html import unescape
+
+    cases: List[_Case] = []
+    told: Dict[str, int] = {}
+    for report in rx(rb"(?s)\n[ \t]*(?:<\?xml[^>\n]*>\s*)?<(testsuites?)\b[^>]*>.*?</\1>").finditer(page.text):
+        counted = len(cases)
+        for m in rx(rb"(?s)<testcase\b((?:[^>\"']|\"[^\"]*\"|'[^']*')*?)(/>|>(.*?)</testcase>)").finditer(report.group()):
+            attributes, body = (dict(rx(rb"([\w:.-]+)=[\"']([^\"']*)[\"']").findall(text or b"")) for text in (m.group(1), b""))
+            problem = rx(rb"(?s)<(failure|error)\b((?:[^>\"']|\"[^\"]*\"|'[^']*')*?)(?:/>|>(.*?)</\1>)").search(m.group(3) or b"")
+            told["tests"] = told.get("tests", 0) + 1
+            if not problem:
+                continue
+            said = dict(rx(rb"([\w:.-]+)=\"([^\"]*)\"").findall(problem.group(2)))
+            text = said.get(b"message") or (problem.group(3) or b"").replace(b"<![CDATA[", b"").strip().split(b"\n")[0]
+            name, message = (unescape(part.decode("utf-8", "replace")).encode().strip() for part in (b"::".join(filter(None, (attributes.get(b"classname", b""), attributes.get(b"name", b"")))), text))
+            case = _Case("failed", name, page, report.start() + m.start() - 1, report.start() + m.end(), message=message.split(b"\n")[0] or b"failed")
+            if attributes.get(b"file"):
+                case.location = attributes[b"file"] + (b":" + attributes[b"line"] if attributes.get(b"line") else b"")
+            cases.append(case)
+        head = dict(rx(rb"\b(failures|errors)=\"(\d+)\"").findall(report.group()[: report.group().find(b"<testcase")]))
+        told["failed"] = told.get("failed", 0) + (sum(map(int, head.values())) if head else len(cases) - counted)
+    return cases, told
 
 
 # ── what is particular to each runner ──
 
 _JS_FRAME = rb"^ +at (?:[^\n]*?\()?(?P<location>(?:file://)?[^\s()][^\n()]*?:\d+:\d+)\)?$"
 _NODE_COUNTS = tuple(
-    b"".join(rb"%s %s (?P<%s>\d+)\n" % (mark, name, name) for name in (b"tests", b"suites", b"pass", b"fail", b"cancelled", b"skipped", b"todo"))
+    b"".join(rb"(?:%s %s (?P<%s>\d+)\n)?" % (mark, name, name) if name == b"suites" else rb"%s %s (?P<%s>\d+)\n" % (mark, name, name) for name in (b"tests", b"suites", b"pass", b"fail", b"cancelled", b"skipped", b"todo"))
     for mark in (b"\xe2\x84\xb9", b"#")
+)
+
+_GTEST_RAN = (
+    rb"\[==========\] (?P<tests_ran>\d+) tests? from \d+ test (?:suites?|cases?) ran\.[^\n]*\n\[  PASSED  \] (?P<passed>\d+) tests?\."
+    rb"(?:\n\[  SKIPPED \][^\n]*)*(?:\n\[  FAILED  \] (?P<failed>\d+) tests?, listed)?"
 )
 
 RUNNERS: List[Runner] = [
     Runner(
         "jest", (b"\nTest Suites: ",),
         heads=(rb"  \xe2\x97\x8f (?!Console$|Test suite failed to run$)(?P<name>\S[^\n]*)\n$", rb"  \xe2\x97\x8f Test suite failed to run\n$"),
-        closing=(rb"Test Suites: (?P<suites>[^\n]*)\nTests: +(?P<tests>[^\n]*)",),
+        closing=(rb"Test Suites: (?P<suites>[^\n]*)\nTests: +(?P<tests>[^\n]*)(?:\n(?:Snapshots|Time): [^\n]*)*(?:\nRan all test suites[^\n]*)?",),
         suite_claims=("suites failed",),
-        suites=rb"(?:FAIL +(?P<suite>[^\n]*?)|PASS +(?P<ok>[^\n]*?))(?: \([\d.]+ m?s\))?$",
-        end=rb"(?:Snapshot Summary$|Summary of all failing tests$|Test Suites: | \xe2\x80\xba )",
+        suites=rb" ?(?:FAIL +(?P<suite>[^\n]*?)|PASS +(?P<ok>[^\n]*?))(?: \([\d.]+ m?s\))?$",
+        join=b" \xe2\x80\xba ", end=rb"(?:Snapshot Summary$|Summary of all failing tests$|Test Suites: | \xe2\x80\xba )",
         location=(_JS_FRAME,), message=(rb"Details:\n\n +(?P<message>\S[^\n]*)",),
         notes=rb"Jest: [^\n]* coverage threshold [^\n]*|Jest did not exit [^\n]*",
     ),
     Runner(
         "vitest", (b"Test Files  ",),
-        heads=(rb" FAIL  (?:\|[^|\n]*\| )?(?P<file>[^\n]+?)(?: \[ [^\n]* \])$", rb" FAIL  (?:\|[^|\n]*\| )?(?P<name>[^\n]* > [^\n]*?)$"),
-        closing=(rb" *Test Files  (?P<suites>[^\n]*)\n(?: *Tests  (?P<tests>[^\n]*))?",),
-        end=rb"\xe2\x8e\xaf{3}|(?: *Test Files  )",
+        heads=(rb" FAIL  (?:\|[^|\n]*\| )?(?:(?P<file>[^\n]+?) \[ [^\n]* \]|(?P<name>[^\n]* > [^\n]*?))$",),
+        region=rb"(?:\xe2\x8e\xaf)+ ?Failed (?:Tests|Suites|Benchmarks|Type\w*) \d+ ?\xe2\x8e\xaf", leave=rb" *Test Files  ", shared=True,
+        closing=(rb" *Test Files  (?P<suites>[^\n]*)\n(?: *Tests  (?P<tests>[^\n]*))?(?:\n *(?:Type Errors|Errors|Start at|Duration)  [^\n]*)*",),
+        end=rb"(?:\xe2\x8e\xaf){3}|(?: *Test Files  )",
         location=(rb"^ \xe2\x9d\xaf (?:[^\n]* )?(?P<location>\S+:\d+:\d+)$",),
         notes=rb" *Errors  \d+ error[^\n]*|[^\n]*Unhandled Rejection[^\n]*",
     ),
@@ -8464,23 +8727,1160 @@ RUNNERS: List[Runner] = [
     Runner("node-test", (b"\xe2\x84\xb9 tests ",), closing=_NODE_COUNTS[:1], claims=("fail", "cancelled"), read=_read_node, location=(), after=True),
     Runner("tap", (b"ok ",), closing=_NODE_COUNTS[1:], claims=("fail", "cancelled"), read=_read_tap,
            location=(rb"(?:location|at|file): '?\"?(?P<location>[^\s'\"]+:\d+(?::\d+)?)", rb"in test file (?P<location>[^\n]*?), line (?P<line>\d+)", rb"fileName: \"?(?P<location>[^\s\"]+)\"?\n(?:[^\n]*\n)?\s*lineNumber: (?P<line>\d+)"),
-           message=(rb"^ *error: \|-\n\s*(?P<message>[^\n]+)", rb"^ *error: ['\"]?(?P<message>[^\n]+?)['\"]?$", rb"^ *message: ['\"]?(?P<message>[^\n]+?)['\"]?$", rb"^# +(?P<message>`[^\n]*)")),
-    Runner("go", (b"--- FAIL: ", b"FAIL\t", b"ok  \t", b"panic: "),
-           heads=(rb" *--- FAIL: (?P<name>\S+) \([\d.]+s\)$",), lists=((rb"\trunning tests:$", rb"\t\t(?P<name>\S+) \("),),
+           message=(rb"^ *error: \|-\n\s*(?P<message>[^\n]+)", rb"^ *(?:error|message): (?P<message>[^\n]+)$", rb"^# +(?P<message>`[^\n]*)")),
+    Runner("go-test", (b"--- FAIL: ", b"FAIL\t", b"ok  \t", b"panic: "),
+           heads=(rb" *--- FAIL: (?P<name>\S+) \([\d.]+s\)$",), join=b".", nest=b"/",
+           lists=((rb"\t?running tests:$", rb"\t+(?P<name>\S+) \("), (b"", rb"[\w./-]+\.(?P<name>(?:Test|Example|Fuzz|Benchmark)\w*)\([^\n]*\)\n\t(?P<location>\S+:\d+)[^\n]*\ntesting\.tRunner\(")),
            suites=rb"(?:FAIL\t(?P<suite>\S+)\t[\d.]+s|FAIL\t(?P<broken>\S+) \[(?P<message>[a-z ]+)\]|ok  \t(?P<ok>\S+)\t[^\n]*|\?   \t(?P<none>\S+)\t[^\n]*)$", under=True, sure=True,
-           success=rb"(?:ok  \t\S+\t(?:[\d.]+s|\(cached\))[^\n]*|FAIL\t\S+\t[\d.]+s|FAIL\t\S+ \[[a-z ]+\])$", end=rb"(?:FAIL|PASS|ok  \t[^\n]*|exit status \d+)$|=== ",
+           success=rb"(?:ok  \t\S+\t(?:[\d.]+s|\(cached\))[^\n]*|FAIL\t\S+\t[\d.]+s|FAIL\t\S+ \[[a-z ]+\])$", end=rb"(?:FAIL|PASS|ok  \t[^\n]*|exit status \d+)$|=== | *--- (?:PASS|SKIP): ",
            location=(rb"^ +(?P<location>\S+\.go:\d+): ", rb"^\t(?P<location>\S+\.go:\d+)"), message=(rb"^ +\S+\.go:\d+: (?P<message>[^\n]*)", rb"^(?P<message>panic: [^\n]*)"),
            opens=(b"=== NAME  %s", b"=== RUN   %s"), notes=rb"panic: test timed out[^\n]*"),
-    Runner("go-json", (b"\"Action\":\"",), claims=("fail",), read=_read_go_json),
+    Runner("go-json", (b"\"Action\":\"",), claims=("fail",), join=b".", nest=b"/", read=_read_go_json),
     Runner(
         "cargo-test", (b"\ntest result: ",),
         heads=(rb"---- (?P<name>[^\n]+?) (?:stdout|stderr) ----$",),
         lists=((b"", rb"test (?P<name>[^\n]+?)(?: - should panic)? \.\.\. FAILED$"), (rb"failures:(?=\n    \S)", rb"    (?P<name>\S[^\n]*)$")),
         closing=(rb"test result: (?:ok|FAILED)\. (?P<passed>\d+) passed; (?P<failed>\d+) failed; (?P<ignored>\d+) ignored; (?P<measured>\d+) measured; (?P<filtered_out>\d+) filtered out",),
-        end=rb"failures:$|running \d+ tests?$",
+        end=rb"failures:\n(?: {4}[^\n]*\n)+\ntest result: FAILED\. \d+ passed; \d+ failed; \d+ ignored",
+        details=(rb"thread '(?P<name>[^'\n]+)'(?: \(\d+\))? panicked at (?P<location>[^\s:']+:\d+:\d+):\n(?P<message>[^\n]+)",),
         location=(rb"panicked at (?:'[^\n]*', )?(?P<location>[^\s:'][^\n:']*:\d+:\d+)", rb"^ *--> (?P<location>\S+:\d+:\d+)"),
         message=(rb"panicked at '(?P<message>[^\n]*)', \S+$", rb"panicked at [^\n]*:\n(?P<message>[^\n]+)", rb"^(?P<message>error(?:\[\w+\])?: [^\n]*)", rb"^(?P<message>Error: [^\n]*)"),
     ),
+    Runner(
+        "nextest", (b" tests run: ",),
+        heads=(rb" *(?:FAIL|TIMEOUT|SIG[A-Z]+|ABORT|LEAK-FAIL|(?:TRY \d+ )?(?:FAIL|FLKY-FL)) \[[^\]\n]*\](?: \( *\d+/\d+\))? (?P<name>\S[^\n]*)$", ),
+        closing=(rb" *Summary \[[^\]\n]*\] (?P<run>\d+)(?:/\d+)? tests? run: (?P<counts>[^\n]*)",),
+        claims=("failed", "timed", "exec"), end=rb" *(?:Summary|PASS|Canceling|Cancelling) |(?:\xe2\x94\x80){3}",
+        location=(rb"panicked at (?:'[^\n]*', )?(?P<location>[^\s:'][^\n:']*:\d+:\d+)",),
+        message=(rb"panicked at '(?P<message>[^\n]*)', \S+$", rb"panicked at [^\n]*:\n(?P<message>[^\n]+)", rb"^ *(?P<message>Error: [^\n]*)", rb"^ *(?P<message>note: test did not panic[^\n]*)"),
+    ),
+    Runner(
+        "ctest", (b" tests passed, ", b"test passed, "),
+        heads=(rb" *\d+/\d+ Test +#\d+: (?P<name>[^\n]*?) \.{2,}[ .]*\*\*\*(?P<message>[^\n]*?) +[\d.]+ sec$", rb" *\d+/\d+ Test +#\d+: (?P<name>[^\n]*?) \.{2,} *(?P<kind>Passed) +[\d.]+ sec$"),
+        lists=((rb"The following tests FAILED:$", rb"\t *\d+ - (?P<name>[^\n]*) \((?P<message>(?P<kind>[^()\n]*))\)(?: [^\n]*)?$"),),
+        closing=(rb"\d+% tests passed, (?P<failed>\d+) tests? failed out of (?P<total>\d+)",),
+        kinds={b"Not Run": "error", b"Passed": "", b"Disabled": ""}, end=rb" *(?:Start +\d+: |\d+/\d+ Test )|\d+% tests passed",
+        location=(rb"^(?P<location>\S+\.\w+:\d+): ",), message=(rb"^(?P<message>[^\n]*\b(?:[Ee]rror|[Ff]ailure|FAIL|[Aa]ssert)[^\n]*)",),
+    ),
+    Runner(
+        "gtest", (b"[==========] ",),
+        heads=(rb"\[ RUN      \] (?P<name>\S+)\n(?=(?:(?!\[ RUN      \] )[^\n]*\n)*?\[  FAILED  \] (?P=name)[ ,(])",),
+        lists=((rb"\[  FAILED  \] \d+ tests?, listed below:$", rb"\[  FAILED  \] (?P<name>\S+?)(?:, where [^\n]*)?$"), (b"", rb"\[  FAILED  \] (?P<name>\S+?)(?:, where [^\n]*)? \(\d+ ms\)$")),
+        closing=(rb"\[==========\] Running \d+ tests?[^\n]*\n(?:(?!\[==========\] )[^\n]*\n)*" + _GTEST_RAN, _GTEST_RAN),
+        end=rb"\[  FAILED  \] |\[ RUN ", location=(rb"^(?P<location>[^\s:][^\n:]*:\d+): (?:Failure|error)", rb"^(?P<location>[^\s(][^\n(]*)\((?P<line>\d+)\): (?:error|Failure)"),
+        message=(rb"(?:: Failure|error: [^\n]*)\n(?P<message>[^\n]+)", rb"^(?P<message>unknown file[^\n]*|C\+\+ exception [^\n]*)"), after=True,
+    ),
+    Runner(
+        "rspec", (b" examples, ", b" example, "),
+        heads=(rb"  \d+\) (?P<name>\S[^\n]*)$", rb"An error occurred (?P<kind>while loading) (?P<name>\S+?)\.(?: - Did[^\n]*)?$"),
+        lists=((rb"Failed examples:\n$", rb"rspec (?P<id>[^\n#]*? # (?P<name>[^\n]*))$"),),
+        closing=(rb"Finished in [^\n]*\n(?P<examples>\d+) examples?, (?P<failures>\d+) failures?(?:, (?P<pending>\d+) pending)?(?:, (?P<errors>\d+) errors? occurred outside of examples)?",),
+        claims=("failures", "errors"), region=rb"Failures:$", end=rb"(?:Finished in |Pending:|Failed examples:|Top \d+ )", kinds={b"while loading": "error"},
+        location=(rb"^ *# (?P<location>\S+:\d+):in ", rb"^ *# (?P<location>\S+:\d+)"),
+        message=(rb"Failure/Error: [^\n]*\n(?: {9,}[^\n]*\n)*\s*\n(?P<message> *[A-Z]\w*(?:::\w+)*:\n[^\n]+)", rb"Failure/Error: [^\n]*\n(?: {9,}[^\n]*\n)*\s*\n *(?P<message>[^\n]+)"),
+    ),
+    Runner(
+        "minitest", (b" runs, ", b" tests, "),
+        heads=(rb" +\d+\) (?P<kind>Failure|Error|Skipped):\n(?P<name>\S+?#[^\n]+?)(?: \[(?P<location>[^\n\]]*)\])?:$", rb"(?P<kind>Failure|Error):\n(?P<name>\S+#\S+)(?: \[(?P<location>[^\n\]]*)\])?:$"),
+        after=True,
+        closing=(rb"Finished in [\d.]+s[^\n]*\n(?:(?!Finished in )[^\n]*\n)*?(?P<runs>\d+) (?:runs|tests), (?P<assertions>\d+) assertions, (?P<failures>\d+) failures, (?P<errors>\d+) errors, (?P<skips>\d+) skips",),
+        claims=("failures", "errors"), region=rb"Finished in [\d.]+s", end=rb"\d+ (?:runs|tests), ", kinds={b"Skipped": "", b"Error": "failed"},
+        location=(rb"^ {4}(?P<location>\S+:\d+):in ",),
+    ),
+    Runner(
+        "phpunit", (b"PHPUnit ", b"\nOK (", b"Assertions: "),
+        heads=(rb"\d+\) (?P<name>\S[^\n]*)$",),
+        closing=(rb"(?P<counts>Tests: \d+, Assertions: [^\n]*)\.$", rb"OK \((?P<tests_run>\d+) tests?, (?P<assertions>\d+) assertions?\)"), claims=("errors", "failures"),
+        region=rb"There (?:was|were) \d+ (?P<kind>[\w ]+?)s?:$", end=rb"(?:FAILURES!|ERRORS!|WARNINGS!|OK[ ,(]|--$)",
+        kinds={b"error": "failed", b"failure": "failed", b"warning": "", b"risky test": "", b"skipped test": "", b"incomplete test": "", b"PHPUnit error": "error",
+               b"deprecation": "", b"notice": "", b"PHPUnit warning": "", b"PHPUnit deprecation": "", b"PHP warning": ""},
+        location=(rb"^(?P<location>[^\s:][^\n]*\.php:\d+)$",),
+    ),
+    Runner(
+        "bats", (b" \xe2\x9c\x97 ", b" \xe2\x9c\x93 "),
+        heads=(rb"(?:[^\n]*?\d+/\d+)? \xe2\x9c\x97 (?P<name>[^\n]*?)(?:\[\d+\])?$",),
+        closing=(rb"(?P<tests_run>\d+) tests?, (?P<failures>\d+) failures?(?:, (?P<skipped>\d+) skipped)?",), claims=("failures",), end=rb"[^\n]*\d+/\d+ | (?:\xe2\x9c\x93|\xe2\x9c\x97|-) ",
+        location=(rb"in test file (?P<location>[^\n]*?), line (?P<line>\d+)",), message=(rb"^ +(?P<message>`[^\n]*)",),
+    ),
+    Runner(
+        "playwright", (b"\n  1) ", b" passed ("),
+        heads=(rb"  \d+\) (?P<name>(?:\[[^\]\n]*\] \xe2\x80\xba )?[^\s\[][^\n]*?:\d+:\d+ \xe2\x80\xba [^\n]*?)(?: (?:\xe2\x94\x80)+)?$",),
+        lists=((rb"  \d+ (?:failed|interrupted)$", rb"    (?P<name>[^\n]*?:\d+:\d+ \xe2\x80\xba [^\n]*?)(?: (?:\xe2\x94\x80)+)?$"),),
+        closing=(rb"(?=  \d+ (?:failed|flaky|passed|skipped|interrupted|did not run)\b)(?:  (?P<failed>\d+) failed\n(?: {4}[^\n]*\n)*)?(?:  (?P<interrupted>\d+) interrupted\n(?: {4}[^\n]*\n)*)?(?:  (?P<flaky>\d+) flaky\n(?: {4}[^\n]*\n)*)?"
+                 rb"(?:  (?P<skipped>\d+) skipped\n)?(?:  (?P<did_not_run>\d+) did not run\n)?(?:  (?P<passed>\d+) passed \([^\n]*)?",),
+        claims=("failed", "interrupted"), end=rb"  \d+ (?:failed|flaky|passed|interrupted|skipped)$|  \[\d+/\d+\]", location=(_JS_FRAME,),
+    ),
+    Runner(
+        "surefire", (b"Tests run: ",),
+        heads=(rb"\[ERROR\] (?:[\w.$]+\.)?(?P<name>\w[\w$]*\.\w[^\n]*?)(?:[({][^\n]*?)?(?:\[\d+\][^\n]*?)? (?:--|\xe2\x80\x94)? *Time elapsed: [^\n]*<<< (?:FAILURE|ERROR)!$",
+               rb"(?P<name>[\w$]+\([\w.$]+\)) +Time elapsed: [^\n]*<<< (?:FAILURE|ERROR)!$"),
+        lists=((rb"\[ERROR\] (?:Failures|Errors): *$", rb"\[ERROR\]   (?P<name>[\w$]+\.[\w$]+)(?:\([^\n]*?\))?(?P<line>:\d+)?(?:->[^\n:]*:\d+)*(?: (?:\xc2\xbb|>>)?(?P<message>[^\n]*))?$"),),
+        closing=(rb"\[(?:ERROR|INFO|WARNING)\] (?:\x1b\S+)?(?P<counts>Tests run: \d+, Failures: \d+, Errors: \d+, Skipped: \d+)$", rb"\n(?P<counts>Tests run: \d+, Failures: \d+, Errors: \d+, Skipped: \d+)$(?=\n$)"), claims=("failures", "errors"),
+        end=rb"\[(?:INFO|ERROR|WARNING)\]", location=(rb"^\tat (?!(?:app//)?(?:java|javax|jdk|sun|kotlin|scala|junit|org\.(?:junit|opentest4j|assertj|hamcrest|mockito|testng))[./])[^\n]*\((?P<location>\w+\.(?:java|kt|groovy|scala):\d+)\)",),
+    ),
+    Runner(
+        "tox", (b" :(", b" :)", b"commands failed", b"commands succeeded"),
+        heads=(rb"  (?P<name>\S[^:\n]*): (?P<message>FAIL(?: code -?\d+| \xe2\x9c\x96)?)[^\n]*$(?=(?:\n  [^\s:][^:\n]*: (?:OK|FAIL|SKIP|IGNORED)[^\n]*)*\n  evaluation failed :\()",
+               rb"ERROR:   (?P<name>[^:\n]+): (?P<message>(?:commands failed|parallel child exit code|InvocationError|could not)[^\n]*)$"),
+        end=rb"  evaluation", success=rb"(?:  evaluation failed :\(|  congratulations :\))",
+    ),
+    Runner("nox", (b"nox > ",), heads=(rb"nox > \* (?P<name>[^\n]+?): (?P<message>failed|aborted)$",), success=rb"nox > (?:Ran \d+ sessions:|Session [^\n]* (?:was successful|failed|aborted)[^\n]*)$"),
+    Runner("junit-xml", (b"<testsuite",), read=_read_junit, claims=("failed",), location=(rb"(?P<location>[\w./\\-]+\.\w+:\d+)",)),
+    # from here on from documented formats: these tools were not run
+    Runner(
+        "gradle-test", (b" FAILED\n", b"BUILD SUCCESSFUL in "),
+        heads=(rb"(?P<name>[\w.$]+ > \S[^\n]*?) FAILED$",),
+        closing=(rb"(?P<completed>\d+) tests? completed(?:, (?P<failed>\d+) failed)?(?:, (?P<skipped>\d+) skipped)?$",), end=rb"(?:> Task |\d+ tests? completed|[\w.$]+ > |FAILURE: |Finished generating )",
+        location=(rb"^ +(?:at |[\w.$]+(?:Error|Exception|Failure)\w*(?::[^\n]*)? at )(?:[^\n(]*\()?(?P<location>\w+\.(?:java|kt|groovy|scala):\d+)\)?",),
+    ),
+    Runner(
+        "dotnet-test", (b" - Failed: ", b"Total tests: ", b"Passed!  - ", b"Failed!  - "),
+        heads=(rb"  (?:X|Failed) (?P<name>\S[^\n]*?) \[[^\]\n]*\]$",),
+        closing=(rb"(?:Failed|Passed)! +- (?P<counts>Failed: +\d+, Passed: +\d+, Skipped: +\d+, Total: +\d+)[^\n]*", rb"Total tests: (?P<total>\d+)\n(?: +Passed: (?P<passed>\d+)\n)?(?: +Failed: (?P<failed>\d+)\n)?"),
+        end=rb"  (?:Passed|Skipped|Failed|X|V|!) \S|(?:Failed|Passed)! +- |Total tests: |Test Run |\[xUnit", location=(rb" in (?P<location>[^\n]*):line (?P<line>\d+)",),
+        message=(rb"Error Message:\n +(?P<message>[^\n]+)",),
+    ),
+    Runner(
+        "xctest", (b"Test Suite '", b"Executed "),
+        heads=(rb"(?P<location>[^\s:][^\n:]*:\d+): error: (?:-\[)?(?P<name>[\w.]+[. ]\w+)\]? : (?P<message>[^\n]*)$",),
+        lists=((b"", rb"Test Case '(?:-\[)?(?P<name>[\w.]+[. ]\w+)\]?' failed \([^\n]*"),),
+        closing=(rb"Test Suite '(?:All tests|Selected tests)' (?:passed|failed) at [^\n]*\n[\t ]+Executed (?P<tests_run>\d+) tests?, with (?:(?P<skipped>\d+) tests? skipped and )?(?P<problems>\d+) failures? \((?P<unexpected>\d+) unexpected\)[^\n]*",),
+        claims=(), end=rb"(?:Test Case|Test Suite) ", success=rb"Test Suite '(?:All tests|Selected tests)' passed",
+    ),
+    Runner(
+        "swift-testing", (b"Test run with ",),
+        heads=(rb"[^\n\w]{0,8}Test (?P<name>\S[^\n]*?) recorded an issue(?: with [^\n]*?)? at (?P<location>[^\n:]+:\d+:\d+): (?P<message>[^\n]*)$",),
+        lists=((b"", rb"[^\n\w]{0,8}Test (?!run with)(?P<name>\S[^\n]*?) failed after [^\n]*"),),
+        closing=(rb"[^\n\w]{0,8}Test run with (?P<tests_run>\d+) tests?(?: in \d+ suites?)? (?:failed|passed) after [^\n]*? with (?P<issues>\d+) issues?", rb"[^\n\w]{0,8}Test run with (?P<tests_run>\d+) tests?(?: in \d+ suites?)? passed[^\n]*"),
+        claims=(), end=rb"[^\n\w]{0,8}(?:Test|Suite) ",
+    ),
+    Runner(
+        "scalatest", (b"*** FAILED ***", b"Tests: succeeded "),
+        heads=(rb"(?:\[info\] )? *- (?P<name>\S[^\n]*?) \*\*\* FAILED \*\*\*(?: \([^\n]*\))?$",),
+        closing=(rb"(?:\[info\] )?Tests: (?P<counts>succeeded \d+, failed \d+, canceled \d+, ignored \d+, pending \d+)",),
+        end=rb"(?:\[info\] )?(?: *- |\w[\w.]*:$|Run completed|Tests: |ScalaTest)", location=(rb"\((?P<location>\w+\.scala:\d+)\)",), message=(rb"^(?:\[info\])? +(?P<message>\S[^\n]*)",),
+    ),
+    Runner(
+        "munit", (b"==> X ",), heads=(rb"(?:\[info\] |\[error\] )?==> X (?P<name>[^\n]*?) +[\d.]+s(?: (?P<message>[^\n]*))?$",),
+        closing=(rb"\[(?:error|info)\] (?:Failed|Passed): (?P<counts>Total \d+, Failed \d+, Errors \d+, Passed \d+)",), claims=("failed", "errors"), end=rb"\[error\] (?:Failed|Passed): ",
+        location=(rb"(?P<location>[^\s:]+\.scala:\d+)",),
+    ),
+]  # fmt: skip
+
+
+# ── content: version control, searches, listings, data, logs, bytes. The output is the answer: rows with counts of all of it, its start, what is odd. ──
+
+CONTENT_MARKERS = (b"\n", b" ", b"{", b"\0")  # the recognisers look for themselves
+_NEAR_BYTES = 8 * MIB  # what is read line by line
+_NEAR_LINES = 150_000
+_JSON_BYTES = 2 * MIB  # what is parsed as one document: the objects take twenty times the room
+_START_LINES = 40  # shown word for word, as far as the budget goes
+_ODD_PLACES = 5  # of one odd value
+
+
+class _Page:
+    """One stream as lines without colours; `whole` tells whether all of it was read, `formatted` that a formatter speaks, whose diffs are its report."""
+
+    __slots__ = ("source", "whole", "text", "lines", "formatted")
+
+    def __init__(self, source: Source, formatted: bool = False) -> None:
+        self.source = source
+        self.formatted = formatted
+        block = source.read(0, min(source.size, _NEAR_BYTES))
+        if block.count(b"\n") > _NEAR_LINES:
+            block = block[: nth_newline(block, _NEAR_LINES) + 1]
+        self.whole = len(block) == source.size
+        self.text = strip_ansi(block if self.whole else block[: block.rfind(b"\n") + 1]).replace(b"\r\n", b"\n")
+        self.lines = self.text.split(b"\n")
+        if not self.lines[-1]:
+            self.lines.pop()
+
+    def row(self, kind: str, identity: bytes, message: bytes, first: int = 0, last: int = 0, value: float = 1.0, group: bytes = b"") -> Fact:
+        """A row; `group` is what a histogram of many rows counts it under."""
+        return Fact(kind, identity, group, message, self.source.name if first else "", first, last, 0, value)
+
+    def quote(self, number: int, value: float) -> Quote:
+        """One line, a very long one clipped."""
+        line = self.source.line(number)
+        return Quote(self.source.name, number, clip(clean(line), 1000) if len(line) > 4000 else line, value)
+
+    def evidence(self, name: str, rows: Iterable[Fact] = (), totals: Optional[Dict[str, int]] = None, first: int = 1, last: int = 0) -> Evidence:
+        """What was found in lines `first` to `last`, with their start quoted."""
+        evidence = Evidence(name + "/v1")
+        last = last or len(self.lines)
+        evidence.facts = list(rows)
+        evidence.totals = dict(totals or {})
+        evidence.span = [(self.source.name, first, last)]
+        evidence.quotes = [self.quote(n, 4.0 - 0.08 * (n - first)) for n in range(first, min(last, first + _START_LINES - 1) + 1)]
+        if not self.whole:
+            evidence.unsure = "sampled: the first %s of %s" % (human(len(self.text)), human(self.source.size))
+        return evidence
+
+
+def parse_content(sources: List[Source], status: Optional[int]) -> List[Evidence]:
+    """Families whose output is the answer: each stream that is wholly of one kind, or a part of it that says so for certain; else nothing."""
+    found: List[Evidence] = []
+    formatted = any(hits for source in sources for hits in source.find_all([b"would reformat", b"would be reformatted"], 1))
+    for source in sources:
+        if source.size and is_binary(source):
+            found.append(_binary(source))
+        elif source.size:
+            page = _Page(source, formatted)
+            found += next(filter(None, (recognise(page) for recognise in _RECOGNISERS if page.text.strip())), [])
+    if found and not status:  # then nobody else looks at what these leave out
+        taken = [span for evidence in found if evidence.profile not in _READ_AGAIN for span in evidence.span]
+        rest = parse_text(sources, status, taken)
+        found[-1].quotes += rest.notes + rest.quotes
+    return found
+
+
+def _all(page: _Page, pattern: bytes) -> List[Match[bytes]]:
+    """The matches of all lines; none when one line differs, or there are fewer than two."""
+    found = []
+    for line in page.lines:
+        match = rx(pattern).match(line)
+        if not match:
+            return []
+        found.append(match)
+    return found if len(found) > 1 else []
+
+
+def _count(n: int, one: str, many: str = "") -> bytes:
+    return plural(n, one, many).encode()
+
+
+# ── version control ──
+
+_GRAPH = rb"(?:[|\\/_. ]*\*[|\\/_. -]* )?"
+_PREFIXED = rb"(\"?)[abciow12]/"
+
+
+def _git_log(page: _Page) -> List[Evidence]:
+    """`git log` in the formats that open each commit with a line of its own, with or without statistics, graph and patches."""
+    graph = _GRAPH if page.lines[0].startswith((b"*", b"|")) else b""
+    start = rx(graph + rb"commit ([0-9a-f]{7,64})(?: [0-9a-f ]+)?(?: \(.*\))?$")
+    if not start.match(page.lines[0]):
+        return []
+    at = [(n, match.group(1)) for n, match in enumerate(map(start.match, page.lines)) if match]
+    rows = []
+    for (n, name), (end, _) in zip(at, at[1:] + [(len(page.lines), b"")]):
+        body = [rx(rb"[|\\/_.* ]*?(?=    )").sub(b"", line, 1) if graph else line for line in page.lines[n + 1 : end]]
+        subject = next((line.strip() for line in body if line.startswith(b"    ") and line.strip()), b"")
+        stat = next((rx(rb"\d+ files? changed.*").search(line) for line in body if b" changed, " in line and line.startswith(b" ")), None)
+        rows.append(page.row("commit", name, subject + (b" (%s)" % stat.group() if stat else b""), n + 1, end))
+    log = page.evidence("git-log", rows, {"commits": len(rows)})
+    return [log] + (_git_diff(page) if b"\ndiff --" in page.text else [])
+
+
+def _git_oneline(page: _Page) -> List[Evidence]:
+    """`git log --oneline`, with or without graph; the hashes must look like hashes."""
+    rows: Dict[bytes, Fact] = {}
+    for n, line in enumerate(page.lines, 1):
+        match = rx(rb"[|\\/_.* -]*?([0-9a-f]{7,40}) (.+)$").match(line)
+        if match:
+            rows.setdefault(match.group(1), page.row("commit", match.group(1), match.group(2), n))
+        elif not rx(rb"[|\\/_.* -]*$| .+ \| +(?:\d+|Bin)\b| \d+ files? changed").match(line):
+            return []
+    mixed = sum(1 for name in rows if rx(rb"(?=.*[a-f]).*\d").match(name))
+    if not rows or mixed * 2 < len(rows) or max(map(len, rows)) - min(map(len, rows)) > 3:
+        return []
+    return [page.evidence("git-log", rows.values(), {"commits": len(rows)})]
+
+
+class _Change:
+    """What a diff tells of one file."""
+
+    __slots__ = ("first", "last", "plus", "minus", "state", "binary", "names", "times")
+
+    def __init__(self, first: int, header: bytes = b"") -> None:
+        self.first = self.last = first
+        self.plus = self.minus = 0
+        self.state = b""
+        self.binary = False
+        self.times = 1
+        rest = header.split(b" ", 2)[2] if header.startswith(b"diff --git ") else b""
+        old, new = rest[: len(rest) // 2], rest[len(rest) // 2 + 1 :]
+        plain = bool(rest) and old == new  # --no-prefix
+        if header.startswith(b"*"):
+            self.state, header = b"unmerged", header[2:]
+        guess = new if rx(_PREFIXED).sub(rb"\1", old, 1) == rx(_PREFIXED).sub(rb"\1", new, 1) else rest.rpartition(b" ")[2]
+        self.names = {b"": (rest and guess) or header.split(b" ", 2)[-1], b"plain": b"1" if plain or not rest else b""}
+
+    @property
+    def name(self) -> bytes:
+        """The file's name as the diff spells it, without the side's prefix."""
+        if b"to" in self.names:
+            return self.names[b"to"]
+        sides = [self.names.get(side, b"").split(b"\t")[0] for side in (b"+++", b"---", b"")]
+        name = next(side for side in sides if side and side != b"/dev/null")
+        git = self.names[b"plain"] == b"" or self.names[b""] != name
+        return rx(_PREFIXED).sub(rb"\1", name, 1) if git and not (self.names[b"plain"] and not rx(_PREFIXED).match(name)) else name
+
+    def words(self) -> bytes:
+        """State and counts."""
+        counts = b"binary" if self.binary else "+%d −%d".encode() % (self.plus, self.minus)
+        return (self.state + b": " if self.state else b"") + counts + (b" in %d patches" % self.times if self.times > 1 else b"")
+
+
+_DIFF_STATES = {b"new file mode": b"new", b"deleted file mode": b"deleted", b"rename from ": b"renamed from ", b"copy from ": b"copied from "}
+_DIFF_LINE = (
+    rb"(?:index [0-9a-f]+[.,]|old mode |new mode |mode |similarity index |dissimilarity index |rename |copy |new file mode |deleted file mode "
+    rb"|--- |\+\+\+ |Binary files .* differ|GIT binary patch|\\ No newline|Submodule |\* Unmerged path |Only in |$)"
+)
+_PROSE = rb"commit [0-9a-f]{7,64}\b|From [0-9a-f]{40} |[0-9a-f]{7,40} \S|tag \S|-- $|stash@\{"
+
+
+def _git_diff(page: _Page) -> List[Evidence]:
+    """Diffs of git (also combined and in log, show and format-patch) and of `diff -u`: every file with its added and removed lines.
+
+    Hunks are followed by the counts in their heads, so that text in them is never taken for structure.
+    """
+    lines = page.lines
+    if not any(sign in page.text for sign in (b"diff --", b"@@ -", b"* Unmerged path ")):
+        return []
+    starts = rx(rb"(?m)^diff --(?:git|cc|combined) |^\* Unmerged path |^--- .+\n\+\+\+ .+\n@@ -").search(page.text)
+    if not starts:
+        return []
+    first = page.text.count(b"\n", 0, starts.start())
+    if rx(_PROSE).match(lines[0]):
+        first = 0
+    elif starts.group().startswith(b"---") and page.formatted:
+        return []
+    changes: List[_Change] = []
+    n, prose, binary = first, False, False
+    while n < len(lines):
+        line = lines[n]
+        hunk = rx(rb"(@@+) ((?:-\d+(?:,\d+)? )+)\+\d+(?:,(\d+))? @@").match(line)
+        bare = line.startswith(b"--- ") and rx(rb"\+\+\+ .").match(b"".join(lines[n + 1 : n + 2])) and b"".join(lines[n + 2 : n + 3]).startswith(b"@@")
+        if line.startswith((b"diff --git ", b"diff --cc ", b"diff --combined ", b"* Unmerged path ")) or (bare and not (changes and b"" in changes[-1].names and _open(changes[-1]))):
+            changes.append(_Change(n + 1, b"" if bare else line))
+            prose = binary = False
+        if hunk and changes and not prose:
+            end = _follow(lines, n, hunk, changes[-1])
+            if end < 0:
+                return []
+            n = changes[-1].last = end
+            continue
+        if rx(_PROSE).match(line):
+            prose = True
+        elif not prose and not binary and not rx(_DIFF_LINE + rb"|diff -").match(line):
+            break
+        elif changes and not prose:
+            changes[-1].last = n + 1 if line else changes[-1].last
+            binary = binary or line == b"GIT binary patch"
+            _note(changes[-1], line)
+        n += 1
+    return [_diff_evidence(page, changes, first + 1, n)] if changes else []
+
+
+def _open(change: _Change) -> bool:
+    """Whether the names of this file are still to come."""
+    return b"---" not in change.names
+
+
+def _note(change: _Change, line: bytes) -> None:
+    """Take in a line of a file's head."""
+    for start, state in _DIFF_STATES.items():
+        if line.startswith(start):
+            change.state = state + (line[len(start) :] if state.endswith(b" ") else b"")
+    for start, side in ((b"--- ", b"---"), (b"+++ ", b"+++"), (b"rename to ", b"to"), (b"copy to ", b"to")):
+        if line.startswith(start):
+            change.names.setdefault(side, line[len(start) :])
+    change.binary = change.binary or line.startswith((b"Binary files ", b"GIT binary patch"))
+
+
+def _follow(lines: List[bytes], at: int, hunk: Match[bytes], change: _Change) -> int:
+    """Number of the line behind a hunk, its lines counted; -1 when it does not add up, or is cut."""
+    width = len(hunk.group(1)) - 1
+    old = [int(part.partition(b",")[2] or 1) for part in hunk.group(2).split()]
+    new = int(hunk.group(3) or 1)
+    while (new > 0 or max(old) > 0) and at + 1 < len(lines):
+        at += 1
+        signs = lines[at][:width].ljust(width)
+        if signs.startswith(b"\\"):
+            continue
+        if signs.strip(b" +-"):
+            return -1
+        if b"-" in signs:
+            change.minus += 1
+            old = [left - (sign == 45) for left, sign in zip(old, signs)]
+        else:
+            new -= 1
+            change.plus += b"+" in signs
+            old = [left - (sign == 32) for left, sign in zip(old, signs)]
+    return at + 1 if new == 0 and not any(old) else -1
+
+
+def _diff_evidence(page: _Page, changes: List[_Change], first: int, last: int) -> Evidence:
+    """One row for each file, those that several patches change put together."""
+    files: Dict[bytes, _Change] = {}
+    for change in changes:
+        before = files.setdefault(change.name, change)
+        if before is not change:
+            before.plus, before.minus, before.times = before.plus + change.plus, before.minus + change.minus, before.times + 1
+    totals = {"files": len(files), "insertions": sum(c.plus for c in changes), "deletions": sum(c.minus for c in changes)}
+    totals["binary"] = sum(c.binary for c in changes)
+    rows = [page.row("file", name, c.words(), c.first, c.last, 1.0, name.rpartition(b"/")[0]) for name, c in files.items()]
+    evidence = page.evidence("git-diff", rows, {name: count for name, count in totals.items() if count}, first, last)
+    claims = rx(rb"(?m)^ (\d+) files? changed, ").findall(page.text)
+    if len(claims) == 1 and max(change.times for change in files.values()) == 1:
+        evidence.claimed = int(claims[0])
+    return evidence
+
+
+def _git_stat(page: _Page) -> List[Evidence]:
+    """`git diff --stat`, --numstat, --name-status: every file."""
+    last = rx(rb" (\d+) files? changed(?:, (\d+) insertions?\(\+\))?(?:, (\d+) deletions?\(-\))?$").match(page.lines[-1])
+    rows = []
+    for n, line in enumerate(page.lines[:-1] if last else page.lines, 1):
+        stat = last and rx(rb" (.+?) +\| +(\d+|Bin.*?|Unmerged)(?: [+-]+)?$").match(line)
+        row = stat or (not last and (rx(rb"(?:\d+|-)\t(?:\d+|-)\t(.+)$").match(line) or rx(rb"(?:[ACDMTUX]|[RC]\d{2,3})\t(.+)$").match(line)))
+        if not row:
+            if line.startswith((b" create mode ", b" delete mode ", b" rename ", b" mode change ", b" copy ")) and last:
+                continue
+            return []
+        words = b"%s changed" % stat.group(2) if stat else b" ".join(line[: row.start(1)].split(b"\t")).strip()
+        rows.append(page.row("file", row.group(1), words, n, 0, 1.0, row.group(1).rpartition(b"/")[0]))
+    totals = {"files": len(rows)}
+    if last:
+        totals.update((name, int(last.group(i) or 0)) for i, name in ((2, "insertions"), (3, "deletions")))
+    evidence = page.evidence("git-diff", rows, totals)
+    evidence.claimed = int(last.group(1)) if last else -1
+    return [evidence] if rows and len(page.lines) > 1 else []
+
+
+_SECTIONS = {b"Changes to be committed:": b"staged", b"Changes not staged for commit:": b"not staged", b"Unmerged paths:": b"unmerged",
+             b"Untracked files:": b"untracked", b"Ignored files:": b"ignored"}  # fmt: skip
+_STATUS_START = rb"On branch \S|HEAD detached |Not currently on any branch|interactive rebase in progress|rebase in progress"
+_STATUS_LINE = (
+    rb"  \(|\s*$|On branch|HEAD detached|Your branch|and have |You |All conflicts|No commits yet|Initial commit|nothing |no changes added|interactive rebase|rebase in"
+    rb"|Last command|Next command|No commands|   \S|Not currently|Submodule|\* |Changes |Untracked files not listed|It took |may speed|new files yourself|Stash"
+)
+
+
+def _git_status(page: _Page) -> List[Evidence]:
+    """`git status` in its long form; a path that is both staged and not is one row."""
+    if not rx(_STATUS_START).match(page.lines[0]):
+        return []
+    section, found = b"", []
+    end = len(page.lines)
+    for n, line in enumerate(page.lines, 1):
+        if line in _SECTIONS:
+            section = _SECTIONS[line]
+        elif section and line.startswith(b"\t"):
+            match = rx(rb"\t(?:([a-z][a-z ]+): {2,})?(.+)$").match(line) if section[:1] not in b"i" and section != b"untracked" else None
+            state, path = match.groups() if match else (b"", line[1:])
+            found.append((n, path, state or b"", section))
+        elif not rx(_STATUS_LINE).match(line):
+            end = n - 1
+            break
+    return [_status_evidence(page, found, end)]
+
+
+def _status_evidence(page: _Page, found: Sequence[Tuple[int, bytes, bytes, bytes]], end: int) -> Evidence:
+    """Rows of (line, path, state, section); a renamed path is named by its new name."""
+    rows: Dict[bytes, Fact] = {}
+    totals: Dict[str, int] = {}
+    for n, path, state, section in found:
+        old, arrow, new = path.partition(b" -> ")
+        words = b"%s (%s)" % (state, section) if state else section
+        words += b" from " + old if arrow else b""
+        words += b", a directory folded into one line" if path.endswith((b"/", b'/"')) and section == b"untracked" else b""
+        row = rows.setdefault(new or path, page.row("path", new or path, b"", n, 0, 9.0 if section == b"unmerged" else 1.0))
+        row.message += (b", " if row.message else b"") + words
+        totals[fsdecode(section)] = totals.get(fsdecode(section), 0) + 1
+    return page.evidence("git-status", rows.values(), totals, 1, end)
+
+
+_SHORT = {65: b"added", 67: b"copied", 68: b"deleted", 77: b"modified", 82: b"renamed", 84: b"type changed"}
+_UNMERGED = (b"DD", b"AU", b"UD", b"UA", b"DU", b"AA", b"UU")
+
+
+def _git_short(page: _Page) -> List[Evidence]:
+    """`git status --short` and --porcelain (1 and 2)."""
+    found = []
+    for n, line in enumerate(page.lines, 1):
+        two = rx(rb"[12u] ([.MTADRCU]{2}) (?:N|S)\S+ (?:[0-7]{6} ){3,4}(?:[0-9a-f]{40,64} ){2,3}(?:[RC]\d+ )?(.+)$|([?!]) (.+)$").match(line)
+        one = rx(rb"(?!  )([ MTADRCU?!][ MTADRCU?!]) (\S.*)$").match(line)
+        if rx(rb"## \S|# branch\.|# stash ").match(line):
+            continue
+        if not one and not two:
+            return []
+        fields = [field for field in (two.groups() if two else one.groups() if one else ()) if field]
+        codes, path = (fields[0] * 2 if len(fields[0]) == 1 else fields[0]).replace(b".", b" "), fields[1]
+        if two and b"\t" in path:
+            path = b" -> ".join(reversed(path.split(b"\t")))
+        if codes in (b"??", b"!!"):
+            found.append((n, path, b"", b"untracked" if codes == b"??" else b"ignored"))
+        elif codes in _UNMERGED:
+            found.append((n, path, codes, b"unmerged"))
+        else:
+            found += [(n, path, _SHORT[code], side) for code, side in zip(codes, (b"staged", b"not staged")) if code in _SHORT]
+    return [_status_evidence(page, found, len(page.lines))] if len(page.lines) > 1 and found else []
+
+
+def _git_blame(page: _Page) -> List[Evidence]:
+    """`git blame`: lines and commits of each author."""
+    authors: Dict[bytes, List[Any]] = {}
+    for n, line in enumerate(page.lines, 1):
+        match = rx(rb"\^?([0-9a-f]{7,40}) (?:\S.*? )?\((\S.*?) +\d{4}-\d\d-\d\d \d\d:\d\d:\d\d [+-]\d{4} +\d+\)").match(line)
+        if not match:
+            return []
+        entry = authors.setdefault(match.group(2), [0, set(), n])
+        entry[0] += 1
+        entry[1].add(match.group(1))
+    rows = [page.row("author", name, _count(lines, "line") + b" in " + _count(len(commits), "commit"), n, 0, lines) for name, (lines, commits, n) in authors.items()]
+    commits = len({commit for _, names, _ in authors.values() for commit in names})
+    return [page.evidence("git-blame", rows, {"lines": len(page.lines), "authors": len(rows), "commits": commits})]
+
+
+def _git_merge(page: _Page) -> List[Evidence]:
+    """Conflicts of a merge, rebase, cherry-pick or stash."""
+    rows: Dict[bytes, Fact] = {}
+    first = 0
+    if b"CONFLICT (" not in page.text:
+        return []
+    for match in rx(rb"(?m)^CONFLICT \(([^)\n]+)\): (.+)$").finditer(page.text):
+        n = page.text.count(b"\n", 0, match.start()) + 1
+        first = first or n
+        path = rx(rb"Merge conflict in (.+)$|^(.+?) (?:deleted|renamed|modified|added|left) ").search(match.group(2))
+        name = (path.group(1) or path.group(2)) if path else match.group(2)
+        fact = page.row("conflict", name, match.group(2), n, 0, 9.0)
+        fact.quoted = n
+        rows.setdefault(name, fact)
+    if not rows:
+        return []
+    evidence = page.evidence("git-merge", rows.values(), {"conflicts": len(rows)}, first, max(fact.last for fact in rows.values()))
+    evidence.quotes = []
+    evidence.outcome = "failed"
+    return [evidence]
+
+
+# ── searches ──
+
+_NO_PATH = rb"[\d\W_]*$|.*\s\d+$|\w{3} +\d+ \d|.*\bat\s"  # times, and the words of logs
+
+
+def _search(page: _Page) -> List[Evidence]:
+    """`grep -n` with names, with or without context: every file with its hits. A name is the one that fits most of the lines that follow."""
+    lines, hits = page.lines, 0
+    rows: Dict[bytes, List[int]] = {}
+    others = context = odd = n = 0
+    while n < len(lines):
+        line = lines[n]
+        if line == b"--" or rx(rb"Binary file .* matches$|(?:grep|rg|git|ag|ugrep): .+: ").match(line):
+            others += line != b"--"
+            n += 1
+            continue
+        best = (0, 0, b"", 0, 0)  # lines, ascending, path, hits, context
+        for path in _splits(line):
+            run = _reach(lines, n, path)
+            if run[3] and (run[0], run[1]) > best[:2]:
+                best = run
+        if not best[0] or rx(_NO_PATH).match(best[2]):
+            return []
+        hits, context = hits + best[3], context + best[4]
+        row = rows.get(best[2])
+        if row is None:
+            rows[best[2]] = [best[3], n + 1, n + best[0]]
+        else:
+            row[0], row[2] = row[0] + best[3], n + best[0]
+        n += best[0]
+    diagnostic = sum(1 for line in lines if rx(rb".+?:\d+:(?:\d+:)? (?:(?:fatal )?error|warning|note|info|\[?[A-Z]{1,4}\d{2,5})\b|.+?:\d+: \*\*\* |.+?:\d+:\d+: \S").match(line))
+    odd = sum(1 for path in rows if not rx(rb"\S*[/\\.]\S*|\S+$").match(path))
+    if hits < 2 or diagnostic * 2 > hits or odd * 10 > len(rows) or not any(rx(rb".*[/\\.]|[A-Z]\w+$").match(path) for path in rows):
+        return []
+    facts = [page.row("file", path, _count(count, "hit"), first, last, count, path.replace(b"\\", b"/").rpartition(b"/")[0]) for path, (count, first, last) in rows.items()]
+    totals = {"hits": hits, "files": len(rows), "lines of context": context, "messages": others}
+    return [page.evidence("search", facts, {name: count for name, count in totals.items() if count})]
+
+
+def _splits(line: bytes) -> List[bytes]:
+    """Every path that a line may start with, before a separator, a number and the same separator: at most four."""
+    return [line[: match.start()] for match, _ in zip(rx(rb"([:=-])[1-9]\d{0,8}(?=\1)").finditer(line, 1), range(4))]
+
+
+def _reach(lines: List[bytes], at: int, path: bytes) -> Tuple[int, int, bytes, int, int]:
+    """How many lines from here on belong to a file of this name, whether their numbers ascend strictly, the name, hits, context."""
+    n, before, strict, hits, context = at, 0, 1, 0, 0
+    tail = rx(rb"([:=-])([1-9]\d{0,8})\1")
+    while n < len(lines):
+        match = lines[n].startswith(path) and tail.match(lines[n], len(path))
+        if not match:
+            if lines[n] == b"--" and n + 1 < len(lines) and lines[n + 1].startswith(path):
+                n += 1
+                continue
+            break
+        number = int(match.group(2))
+        if number < before:
+            break
+        strict &= number > before
+        hits, context, before = hits + (match.group(1) == b":"), context + (match.group(1) != b":"), number
+        n += 1
+    return n - at, strict, path, hits, context
+
+
+def _search_heading(page: _Page) -> List[Evidence]:
+    """`rg --heading`, ag: a file's name, then its hits."""
+    rows, name, hits, at = [], b"", 0, 0
+    for n, line in enumerate([*page.lines, b""], 1):
+        if not line:
+            if name and hits:
+                rows.append(page.row("file", name, _count(hits, "hit"), at, n - 1, hits, name.rpartition(b"/")[0]))
+            elif name:
+                return []
+            name, hits = b"", 0
+        elif not name:
+            name, at = line, n
+        else:
+            match = rx(rb"[1-9]\d*([:-])|--$").match(line)
+            if not match:
+                return []
+            hits += match.group(1) == b":"
+    if not rows or not all(rx(rb"\S*[./\\]\S*$|[./].*$").match(row.identity) for row in rows) or len({row.identity for row in rows}) < len(rows):
+        return []
+    return [page.evidence("search", rows, {"hits": sum(int(row.value) for row in rows), "files": len(rows)})]
+
+
+def _search_counts(page: _Page) -> List[Evidence]:
+    """`grep -c`, `rg -c`: files and how many lines of each."""
+    found = _all(page, rb"(?=.*[./\\])(.*\S):(0|[1-9]\d*)$")
+    if not found or sum(b" " in match.group(1) for match in found) * 5 > len(found) or len({match.group(1) for match in found}) < len(found):
+        return []
+    counts = [(n, match.group(1), int(match.group(2))) for n, match in enumerate(found, 1)]
+    rows = [page.row("file", path, _count(count, "hit"), n, 0, count, path.rpartition(b"/")[0]) for n, path, count in counts if count]
+    totals = {"hits": sum(row[2] for row in counts), "files": len(rows), "files without": len(counts) - len(rows)}
+    return [page.evidence("search", rows, totals)]
+
+
+# ── listings ──
+
+_LS = rb"[-bcdlpsDC][-rwxsStTlL]{9}[.+@]? +\d+ \S.*"
+
+
+def _ls(page: _Page) -> List[Evidence]:
+    """`ls -l`, `ls -R`, `ls -lR`: directories and how much is in each."""
+    lines = page.lines
+    sections: List[Tuple[bytes, int, int]] = []  # directory, first, last line of its entries
+    long = any(rx(_LS).match(line) for line in lines[:4])
+    head = 0
+    if not long and not lines[0].endswith(b":"):
+        return []
+    for n, line in enumerate(lines):
+        if line.endswith(b":") and (n == 0 or not lines[n - 1]) and not rx(_LS).match(line):
+            sections.append((line[:-1], n + 1, n + 1))
+            head = n
+        elif line and sections:
+            sections[-1] = (*sections[-1][:2], n + 1)
+    if not sections and long:
+        sections = [(b".", 0, len(lines))]
+    names = {name for name, _, _ in sections}
+    nested = [name for name, _, _ in sections[1:] if name.rpartition(b"/")[0] in names or name.rpartition(b"/")[0] + b"/" in names]
+    if not sections or (sections[0][1] > 1 and not long) or len(names) < len(sections) or (not long and len(nested) + 1 < len(sections)):
+        return []
+    rows, totals = [], {"directories": len(sections), "entries": 0}
+    for name, first, last in sections:
+        entries = [line for line in lines[first:last] if line and not rx(rb"total [\d.,]+\w?$").match(line)]
+        if long and not all(rx(_LS).match(line) for line in entries):
+            return []
+        inner = sum(1 for line in entries if line.startswith(b"d")) if long else 0
+        totals["entries"] += len(entries)
+        words = _count(len(entries), "entry", "entries") + (b", " + _count(inner, "directory", "directories") if inner else b"")
+        rows.append(page.row("directory", name, words, first or 1, last, 1.0, name.rpartition(b"/")[0]))
+        if long:
+            totals["files"] = totals.get("files", 0) + len(entries) - inner
+    return [page.evidence("listing", rows, totals)] if totals["entries"] and (long or head) else []
+
+
+def _tree(page: _Page) -> List[Evidence]:
+    """`tree`: what is at the top, with all that is below each."""
+    claim = rx(rb"(\d+) director(?:y|ies)(?:, (\d+) files?)?$").match(page.lines[-1])
+    if not claim:
+        return []
+    lines = [line.replace(b"\xc2\xa0", b" ") for line in page.lines]
+    rows: List[List[Any]] = []
+    entries = 0
+    for n, line in enumerate(lines[:-1], 1):
+        match = rx(rb"((?:[|] {3}|\xe2\x94\x82 {2,3}| {4})*)(?:\xe2\x94[\x9c\x94]\xe2\x94\x80\xe2\x94\x80|[|`]--) (.+)$").match(line)
+        if match:
+            entries += 1
+            if not match.group(1):
+                rows.append([match.group(2), 0, n, n])
+            elif rows:
+                rows[-1][1], rows[-1][3] = rows[-1][1] + 1, n
+        elif line and n > 1:
+            return []
+    facts = [page.row("entry", name, _count(below, "entry", "entries") + b" below" if below else b"", n, end) for name, below, n, end in rows]
+    evidence = page.evidence("listing", facts, {"directories": int(claim.group(1)), "files": int(claim.group(2) or 0)})
+    if sum(evidence.totals.values()) - entries not in (0, 1):
+        evidence.unsure = "tree counts %d entries, the output has %d" % (sum(evidence.totals.values()), entries)
+    return [evidence] if rows else []
+
+
+def _du(page: _Page) -> List[Evidence]:
+    """`du`: directories with their sizes."""
+    found = _all(page, rb"(\d+(?:\.\d+)?)([KMGTPB]?)\t(.+)$")
+    units = [float(m.group(1)) * 1024.0 ** max(b"BKMGTP".find(m.group(2)) if m.group(2) else 0, 0) for m in found]
+    sized = [(n, m.group(3), m.group(1) + m.group(2), unit) for n, (m, unit) in enumerate(zip(found, units), 1)]
+    if not sized:
+        return []
+    if not all(path == b"total" or b"/" in path or path == sized[-1][1] for _, path, _, _ in sized):
+        return []
+    return [page.evidence("listing", [page.row("directory", path, size, n, 0, value) for n, path, size, value in sized], {"directories": len(sized)})]
+
+
+def _paths(page: _Page) -> List[Evidence]:
+    """find, fd, `grep -l`, `git ls-files`: nothing but paths; directories and how many of them are in each."""
+    rooted = rx(rb"(?:\.{1,2}|~)?/[^:\t]*$|[A-Za-z]:\\[^:\t]*$")
+    plain = rx(rb"[\w.@+~#%=,{}()\[\]-]+(?:[/\\][^\s:;|<>\"]*)*$")
+    if len(page.lines) < 5 or len(set(page.lines)) < len(page.lines) or sum(b"/" in line or b"\\" in line for line in page.lines) * 10 < 8 * len(page.lines):
+        return []
+    odd = 0
+    counts: Dict[bytes, List[int]] = {}
+    for n, line in enumerate(page.lines, 1):
+        if not rooted.match(line) and not plain.match(line) and line != b".":
+            odd += 1
+            if odd * 20 > len(page.lines) or not line.startswith((b"./", b"/")):
+                return []
+        name = line.rstrip(b"/").replace(b"\\", b"/").rpartition(b"/")[0] or (b"/" if line.startswith(b"/") else b".")
+        entry = counts.setdefault(line[: len(name)] if len(name) > 1 else name, [0, n])
+        entry[0] += 1
+    rows = [page.row("directory", name, _count(count, "path"), n, 0, count, name.rpartition(b"/")[0]) for name, (count, n) in counts.items()]
+    return [page.evidence("listing", rows, {"paths": len(page.lines), "directories": len(rows)})]
+
+
+# ── data ──
+
+
+class _Tally:
+    """The values in one place of many records: how often each, and each sort of them, and where the first few are."""
+
+    __slots__ = ("total", "sorts", "values")
+
+    def __init__(self) -> None:
+        self.total = 0
+        self.sorts: Dict[bytes, List[Any]] = {}  # [number, (value, where), …]
+        self.values: Dict[bytes, List[Any]] = {}  # the same, behind the entry of the value's sort; the first 64
+
+    def add(self, value: bytes, at: Any, sort: bytes = b"") -> None:
+        """Count one value; `at` tells where it is."""
+        self.total += 1
+        entry = self.values.get(value)
+        if entry is None:
+            if not sort:
+                number = value.isdigit() or rx(rb"[-+]?\$?\d[\d,]*(?:\.\d+)?(?:[eE][-+]?\d+)?%?$").match(value)
+                sort = b"number" if number else b"text" if value else b"empty"
+            kind = self.sorts.setdefault(sort, [0])
+            if len(self.values) <= 64:
+                self.values[value] = entry = [0, kind]
+        else:
+            kind = entry[1]
+        kind[0] += 1
+        if len(kind) <= _ODD_PLACES:
+            kind.append((value, at))
+        if entry is not None:
+            entry[0] += 1
+            if len(entry) <= _ODD_PLACES + 1:
+                entry.append((value, at))
+
+    def odd(self) -> List[Tuple[bytes, int, Any]]:
+        """(value, how often, where) of what only few records have, when nearly all others agree."""
+        out: Dict[bytes, Tuple[bytes, int, Any]] = {}
+        for table in (self.values if len(self.values) <= 64 else {}, self.sorts) if self.total >= 20 else ():
+            rare = {key: entry for key, entry in table.items() if entry[0] <= max(1, self.total // 50)}
+            if 1 <= len(table) - len(rare) <= 8 and len(rare) <= 20 and sum(entry[0] for entry in rare.values()) * 20 <= self.total:
+                for entry in rare.values():
+                    for value, at in entry[2 if table is self.values else 1 :]:
+                        out.setdefault(b"%s\0%s" % (value, repr(at).encode()), (value, entry[0], at))
+        return list(out.values())
+
+
+def _odd_rows(page: _Page, tallies: Dict[bytes, _Tally], evidence: Evidence) -> None:
+    """Facts and quotes for the odd values of columns, whose places are lines."""
+    for name, tally in tallies.items():
+        told: Set[bytes] = set()
+        for value, count, line in tally.odd():
+            if value not in told:
+                told.add(value)
+                evidence.facts.append(page.row("odd", b"%s: %s" % (name, value[:80] or b"(empty)"), b"%d of %d" % (count, tally.total), line, 0, 9.0))
+            evidence.quotes.append(page.quote(line, 9.0))
+
+
+def _table_evidence(page: _Page, records: Iterable[Tuple[int, List[bytes]]], header: List[bytes], name: str = "table") -> Evidence:
+    """Rows, columns and odd values of a table; a record that has another number of columns is odd."""
+    tallies = {column or b"column %d" % i: _Tally() for i, column in enumerate(header, 1)}
+    columns = list(tallies.values())
+    total, ragged = 0, []
+    for line, values in records:
+        total += 1
+        if len(values) != len(columns):
+            ragged.append((line, len(values)))
+        else:
+            for tally, value in zip(columns, values):
+                tally.add(value, line)
+    evidence = page.evidence(name, (), {"rows": total, "columns": len(columns)})
+    if ragged:
+        evidence.totals["odd rows"] = len(ragged)
+    for line, width in ragged[:50]:
+        evidence.facts.append(page.row("odd", b"line %d" % line, b"%d columns instead of %d" % (width, len(columns)), line, 0, 9.0))
+        evidence.quotes.append(page.quote(line, 9.0))
+    if len(columns) == len(header):
+        _odd_rows(page, tallies, evidence)
+    return evidence
+
+
+def _csv(page: _Page) -> List[Evidence]:
+    """CSV and its kin, by records: a quoted field may hold line ends."""
+    import csv
+
+    head = page.lines[:50]
+    delimiter = max(b",\t;|", key=lambda byte: (min((line.count(byte) for line in head[:1]), default=0), -byte))
+    columns = page.lines[0].count(delimiter) + 1
+    if len(page.lines) < 5 or columns < 2 or page.lines[0].startswith((b"{", b"[", b" ", b"<", b"#", b"-")):
+        return []
+    if sum(line.count(delimiter) >= columns - 1 for line in head) * 2 < len(head):
+        return []
+    records = _csv_records(csv.reader((line.decode("latin-1") + "\n" for line in page.lines), delimiter=chr(delimiter)))
+    try:
+        first = [record for _, record in zip(range(200), records)]
+        header = first[0][1]
+        named = len(set(header)) == len(header) and all(rx(rb"\s*[^\W\d][\w .()/%#-]{0,60}$").match(name) for name in header)
+        fit = sum(1 for _, record in first if len(record) == len(header))
+        words = delimiter == 44 and columns == 2 and rx(rb"\w+ \w+ \w+").search(page.lines[1])
+        if fit * 100 < 97 * len(first) or fit < 5 or (not named and delimiter != 9) or words:
+            return []
+        body = (record for part in (first[named:], records) for record in part if record[1])
+        evidence = _table_evidence(page, body, header if named else [b"column %d" % i for i in range(1, len(header) + 1)])
+    except csv.Error:
+        return []
+    return [evidence] if evidence.totals.get("odd rows", 0) * 33 <= evidence.totals["rows"] else []
+
+
+def _csv_records(reader: Any) -> Iterator[Tuple[int, List[bytes]]]:
+    """(line that it starts in, values) of each record."""
+    first = 1
+    for record in reader:
+        yield first, [value.encode("latin-1") for value in record]
+        first = reader.line_num + 1
+
+
+def _aligned(page: _Page) -> List[Evidence]:
+    """psql, mysql, sqlite -column, docker, kubectl: a header, maybe a rule below it, and columns that stand under their names."""
+    if not any(b"--" in line and rx(rb"[-+=|: ]+$").match(line) for line in page.lines[:2]) and page.lines[0] != page.lines[0].upper():
+        return []
+    lines = [line.decode("utf-8", "replace").rstrip() for line in page.lines]
+    while lines and not lines[-1]:
+        lines.pop()
+    claim = -1
+    footer = rx(rb"\((\d+) rows?\)$").match(lines[-1].encode()) if lines else None
+    if footer:
+        claim = int(footer.group(1))
+        lines.pop()
+    body = [(n, line) for n, line in enumerate(lines, 1) if not ("--" in line and rx(rb"[-+=|: ]+$").match(line.encode()))]
+    ruled = len(body) < len(lines) and min(set(range(1, len(lines) + 1)) - {n for n, _ in body}) <= 2
+    if len(body) < 3:
+        return []
+    header = body[0][1]
+    if ruled and "|" in header:
+        bordered = header.startswith("|")
+        split = [(n, [cell.strip().encode() for cell in (line.strip("|") if bordered else line).split("|")]) for n, line in body]
+    else:
+        names = [(match.start(), match.group()) for match in _cells_of(header)]
+        if len(names) < 2 or not (ruled or all(name == name.upper() and any(map(str.isalpha, name)) for _, name in names)):
+            return []
+        starts = [at for at, _ in names]
+        if any(line[at - 1 : at].strip() for _, line in body[1:] for at in starts[1:]):
+            return []
+        split = [(n, [line[a:b].strip().encode() for a, b in zip(starts, [*starts[1:], 10**6])]) for n, line in body if line]
+    if sum(1 for _, cells in split if len(cells) != len(split[0][1])) * 50 > len(split):
+        return []
+    evidence = _table_evidence(page, split[1:], split[0][1])
+    if claim >= 0 and claim != evidence.totals["rows"]:
+        evidence.unsure = "%d rows by the footer, %d read" % (claim, evidence.totals["rows"])
+    return [evidence]
+
+
+def _cells_of(header: str) -> List[Match[str]]:
+    """The names in a header of aligned columns: two blanks part them."""
+    import re
+
+    return list(re.finditer(r"\S+(?: \S+)*", header))
+
+
+def _pointer(path: Any) -> bytes:
+    """A JSON pointer (RFC 6901) of a path, which is () or (path, name)."""
+    out = b""
+    while path:
+        path, name = path
+        out = b"/" + str(name).replace("~", "~0").replace("/", "~1").encode("utf-8", "surrogateescape") + out
+    return out
+
+
+def _sort_of(value: Any) -> bytes:
+    """The type of a JSON value, with its length where it has one."""
+    if isinstance(value, (dict, list)):
+        return b"object" if isinstance(value, dict) else b"array"
+    return b"null" if value is None else b"boolean" if isinstance(value, bool) else b"string" if isinstance(value, str) else b"number"
+
+
+class _Shape:
+    """The shape of JSON documents: by place (items of arrays and of large maps under `*`), the values and how many objects have each key."""
+
+    __slots__ = ("places", "objects", "lengths")
+
+    def __init__(self) -> None:
+        self.places: Dict[bytes, _Tally] = {}
+        self.objects: Dict[bytes, List[Any]] = {}  # place → [number, {key: [number, first object that has it]}]
+        self.lengths: Dict[bytes, int] = {}
+
+    def add(self, document: Any, at: Any = ()) -> None:
+        """Take in one document; `at` is where it stands."""
+        below: Dict[Tuple[bytes, Any], bytes] = {}
+        stack: List[Tuple[Any, Any, bytes]] = [(document, at, b"/*" if at else b"")]
+        while stack:
+            value, path, place = stack.pop()
+            if place not in self.places:
+                if len(self.places) >= 2000:
+                    continue
+                self.places[place] = _Tally()
+            sort = _sort_of(value)
+            if sort not in (b"object", b"array"):
+                self.places[place].add(str(value).encode("utf-8", "surrogateescape"), path, sort)
+                continue
+            self.places[place].add(b"", path, sort)
+            self.lengths[place] = self.lengths.get(place, 0) + len(value)
+            entry = self.objects.setdefault(place, [0, {}])
+            entry[0] += sort == b"object"
+            many = sort == b"array" or len(value) > 100
+            inside = []
+            for name, inner in enumerate(value) if sort == b"array" else value.items():
+                key = (place, "*" if many else name)
+                if key not in below:
+                    below[key] = place + _pointer((((), key[1])))
+                if not many:
+                    seen = entry[1].setdefault(name, [0, path])
+                    seen[0] += 1
+                inside.append((inner, (path, name), below[key]))
+            stack += reversed(inside)
+
+    def rows(self, deepest: int) -> Iterator[Tuple[bytes, bytes]]:
+        """(place, what is there) down to so many levels."""
+        for place, tally in sorted(self.places.items(), key=lambda item: item[0].count(b"/")):
+            if 0 < place.count(b"/") <= deepest:
+                sorts = b", ".join(sort + (b" \xc3\x97%d" % entry[0] if tally.total > 1 else b"") for sort, entry in tally.sorts.items())
+                values = b", ".join(value[:60] for value in tally.values if value) if tally.total <= 3 else b""
+                yield place, sorts + (b" of %d" % self.lengths[place] if place in self.lengths and tally.total == 1 else b"") + (b" " + values if values else b"")
+
+    def odd(self) -> Iterator[Tuple[bytes, bytes, bytes, bytes]]:
+        """(pointer, what is odd there, key, JSON text of the value) of keys that few objects have, and of values that few places have."""
+        for number, keys in self.objects.values():
+            for name, (count, path) in keys.items():
+                if number >= 20 and count * 50 <= number:
+                    yield _pointer((path, name)), b"a key of %d in %d" % (count, number), name.encode("utf-8", "surrogateescape"), b""
+        for place, tally in self.places.items():
+            for value, count, path in tally.odd() if b"*" in place else ():
+                name = str(path[1]).encode("utf-8", "surrogateescape") if path else b""
+                yield _pointer(path), b"%s (%d of %d)" % (value[:80] or b"empty", count, tally.total), name, value
+
+
+def _json(page: _Page) -> List[Evidence]:
+    """A JSON document, or one on each line: its shape, and the keys and values that few records have."""
+    opening = page.text.lstrip()[:1]
+    if opening not in (b"{", b"[") or page.source.size > _JSON_BYTES and page.lines[0].rstrip()[-1:] not in (b"}", b"]"):
+        return []
+    shape, totals, near = _Shape(), {}, page.text
+    try:
+        if page.source.size > _JSON_BYTES:
+            raise ValueError
+        document = from_json(page.text)
+        if next(_json_diagnostics(document), None):
+            return []
+        shape.add(document)
+        totals = {"items" if isinstance(document, list) else "keys": len(document)}
+    except ValueError:
+        levels: Dict[str, int] = {}
+        near = page.text if len(page.text) <= _JSON_BYTES else page.text[: page.text.rfind(b"\n", 0, _JSON_BYTES)]
+        for n, line in enumerate(near.split(b"\n"), 1):
+            try:
+                record = from_json(line) if line.strip() else None
+            except ValueError:
+                return []
+            if not isinstance(record, (dict, list)) and line.strip():
+                return []
+            if n <= 200 and any(_json_diagnostics(record)) or isinstance(record, dict) and "Action" in record and "Time" in record:  # a linter's report, `go test -json`
+                return []
+            if line.strip() and len(shape.places) < 2000:
+                shape.add(record, ((), n))
+            level = next((record[key] for key in ("level", "severity", "lvl", "levelname") if isinstance(record, dict) and key in record), None)
+            if level is not None:
+                levels[str(level)[:20]] = levels.get(str(level)[:20], 0) + 1
+        totals = {"records": shape.places[b"/*"].total if b"/*" in shape.places else 0}
+        if len(page.lines) < 2:
+            return []
+        if levels:
+            return [_near(page, near, page.evidence("log", (), {**totals, **dict(sorted(levels.items()))}))]
+    deepest = next((depth for depth in (3, 2) if sum(1 for _ in shape.rows(depth)) <= 40), 1)
+    evidence = page.evidence("json", [page.row("place", place, words) for place, words in shape.rows(deepest)], totals)
+    _near(page, near, evidence)
+    for pointer, words, name, value in shape.odd():
+        at = _find_member(page, name, value)
+        fact = page.row("odd", pointer, words, at, 0, 9.0)
+        if all(other.identity != pointer for other in evidence.facts[-20:] if other.kind == "odd"):
+            evidence.facts.append(fact)
+        if at:
+            evidence.quotes.append(page.quote(at, 9.0))
+    return [evidence]
+
+
+def _near(page: _Page, read: bytes, evidence: Evidence) -> Evidence:
+    """The evidence, which says when only a part of the records was read."""
+    if len(read) < len(page.text):
+        evidence.unsure = "sampled: the first %s of %s" % (human(len(read)), human(page.source.size))
+    return evidence
+
+
+def _find_member(page: _Page, name: bytes, value: bytes) -> int:
+    """The line of the only member of this name and value; 0 when there is none or more."""
+    from re import escape
+
+    found = list(rx(b'"%s"\\s*:\\s*"?%s' % (escape(name), escape(value))).finditer(page.text, 0))[:2] if name else []
+    return page.text.count(b"\n", 0, found[0].start()) + 1 if len(found) == 1 and len(page.lines) > 1 else 0
+
+
+def _yaml(page: _Page) -> List[Evidence]:
+    """A stream or list of Kubernetes objects: kinds and names, and values that few of them have."""
+    first = next((line for line in page.lines if line and not line.startswith((b"#", b"---"))), b"")
+    if not rx(rb"(?:apiVersion|kind|items):").match(first) or not rx(rb"(?m)^(?:- |  )?kind: \S").search(page.text):
+        return []
+    rows: List[Fact] = []
+    tallies: Dict[bytes, _Tally] = {}
+    kinds: Dict[str, int] = {}
+    listed = rx(rb"(?m)^items:$").search(page.text) is not None
+    for n, line in enumerate(page.lines, 1):
+        match = rx(rb"( *)(?:- )?([\w./-]+):(?: +(.*))?$").match(line)
+        starts = line.startswith((b"- ", b"- apiVersion")) if listed else line.startswith(b"---") or not rows
+        if starts and line != b"items:":
+            if rows:
+                rows[-1].last = n - 1
+            rows.append(page.row("object", b"", b"", n))
+        if not match or not rows:
+            continue
+        indent, key, value = match.groups()
+        if key == b"kind" and len(indent) == 2 * listed and not rows[-1].location:
+            rows[-1].location = value
+        elif key == b"name" and len(indent) == 2 + 2 * listed and not rows[-1].identity:
+            rows[-1].identity = value
+        elif key == b"namespace" and len(indent) == 2 + 2 * listed:
+            rows[-1].message = value
+        if value:
+            word = rx(rb"\{ *(\w+)").match(value)
+            tallies.setdefault(b"%s%s" % (b" " * len(indent), key), _Tally()).add(word.group(1) if word else value, n)
+    rows = [row for row in rows if row.location and row.identity]
+    for row in rows:
+        row.identity = b"%s/%s" % (row.location, row.identity)
+        kinds[fsdecode(row.location)] = kinds.get(fsdecode(row.location), 0) + 1
+    if rows:
+        rows[-1].last = len(page.lines)
+    evidence = page.evidence("yaml", rows, kinds)
+    _odd_rows(page, {name.strip(): tally for name, tally in tallies.items()}, evidence)
+    return [evidence] if rows else []
+
+
+# ── logs ──
+
+_LEVEL = rb"(?m)^[^\n]{0,80}?[\s\[<(|=\"](TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|CRITICAL|FATAL|SEVERE)[\s\]>):|,\"]"
+_LOGS: List[Tuple[bytes, bytes]] = [  # how each line starts; what to count, if not the level
+    (rb"\S+ \S+ \S+ \[\d\d/\w{3}/\d{4}:[^\]\n]+\] \"", rb"(?m)^[^\n]*?\" ([1-5]\d\d) (?:\d+|-)"),
+    (rb"(?:<\d+>)?[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \S+ [^\s:]+(?:\[\d+\])?: ", b""),
+    (rb"\[?\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d\S*[\s\]]", b""),
+    (rb"(?:\[|<)?(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|CRITICAL|FATAL|SEVERE)[\s\]>:|]", b""),
+]
+
+
+def _log(page: _Page) -> List[Evidence]:
+    """Access logs, syslog, levelled and timestamped logs: how many lines of each level or status. What is odd in them, the text profile knows."""
+    head = [line for line in page.lines[:2000] if line]
+    for start, counted in _LOGS:
+        if len(head) >= 20 and sum(1 for line in head if rx(start).match(line)) * 10 >= 9 * len(head):
+            counts: Dict[str, int] = {}
+            for match in rx(counted or _LEVEL).finditer(page.text):
+                name = match.group(1).decode() if not counted else "%sxx" % match.group(1)[:1].decode()
+                counts[name] = counts.get(name, 0) + 1
+            shapes: Dict[bytes, int] = {}
+            for line in page.lines if not counted and len(page.lines) <= 50_000 else ():
+                shape = _shape(rx(start).sub(b"", line, 1))
+                shapes[shape] = shapes.get(shape, 0) + 1
+            totals = {"lines": len(page.lines), **dict(sorted(counts.items()))}
+            rows = [page.row("template", shape, "×%d".encode() % count, 0, 0, count) for shape, count in shapes.items() if count > 1]
+            evidence = page.evidence("log", rows if len(rows) <= 12 else (), totals)
+            evidence.quotes = evidence.quotes[:3]
+            for match in rx(rb"(?m)^[^\n]*?\" 5\d\d [^\n]*").finditer(page.text) if counted and counts.get("5xx", 0) * 50 <= len(page.lines) else ():
+                if len(evidence.quotes) < 23:
+                    evidence.quotes.append(page.quote(page.text.count(b"\n", 0, match.start()) + 1, 8.0))
+            return [evidence]
+    return []
+
+
+# ── bytes ──
+
+_MAGIC: List[Tuple[bytes, bytes]] = [
+    (b"\x89PNG", b"PNG image"), (b"\xff\xd8\xff", b"JPEG image"), (b"GIF8", b"GIF image"), (b"RIFF", b"RIFF media"), (b"BM", b"BMP image"),
+    (b"%PDF", b"PDF document"), (b"\x7fELF", b"ELF object"), (b"MZ", b"Windows executable"), (b"\xcf\xfa\xed\xfe", b"Mach-O object"),
+    (b"\xca\xfe\xba\xbe", b"Java class or universal binary"), (b"PK\3\4", b"zip archive"), (b"\x1f\x8b", b"gzip data"), (b"BZh", b"bzip2 data"),
+    (b"\xfd7zXZ", b"xz data"), (b"\x28\xb5\x2f\xfd", b"zstd data"), (b"7z\xbc\xaf", b"7-zip archive"), (b"SQLite format 3", b"SQLite database"),
+    (b"\0asm", b"WebAssembly module"), (b"!<arch>", b"ar archive"), (b"\0\0\1\0", b"icon"), (b"ID3", b"MP3 audio"), (b"OggS", b"Ogg media"), (b"wOF", b"web font"),
+]  # fmt: skip
+
+
+def _binary(source: Source) -> Evidence:
+    """Bytes that are no text: format and size."""
+    start = source.read(0, 512)
+    name = next((name for magic, name in _MAGIC if start.startswith(magic)), b"tar archive" if start[257:262] == b"ustar" else b"binary data")
+    evidence = Evidence("bytes/v1")
+    evidence.facts = [Fact("format", name, b"", b"%s bytes" % commas(source.size).encode(), source.name)]
+    evidence.span = [(source.name, 1, source.lines)]
+    return evidence
+
+
+def _hex(page: _Page) -> List[Evidence]:
+    """xxd, `hexdump`, od: what was dumped is bytes, not text."""
+    line = rx(rb"[0-9a-f]{6,8,}:?(?: +[0-9a-f]{2,11}){1,16}(?: .*)?$".replace(b"{6,8,}", b"{6,}"))
+    body = page.lines[:2000]
+    if len(body) < 3 or not rx(rb"0{6,}:?\s").match(body[0]) or not all(line.match(row) or row == b"*" or rx(rb"[0-9a-f]{6,}$").match(row) for row in body):
+        return []
+    octal = rx(rb"0{7} ").match(body[0]) and not rx(rb"0{8}").match(body[0])
+    last = rx(rb"[0-9a-f]+").match(page.lines[-1])
+    size = int(last.group(), 8 if octal and not rx(rb".*[89a-f]").match(last.group()) else 16) if last and page.whole else 0
+    if b":" in page.lines[-1][:12]:
+        size += len(b"".join(page.lines[-1].split(b"  ")[0].split()[1:])) // 2
+    return [page.evidence("bytes", [page.row("format", b"hex dump", _count(size, "byte") if size else b"", 1, len(page.lines))])]
+
+
+def _one_line(page: _Page) -> List[Evidence]:
+    """A few very long lines, as minified files have."""
+    if len(page.lines) > 5 or page.source.size < 20_000 or page.text.count(b"\r") > 20:
+        return []
+    evidence = page.evidence("bytes", [page.row("format", _count(len(page.lines), "long line"), _count(page.source.size, "byte"))])
+    return [evidence]
+
+
+def _redraws(page: _Page) -> List[Evidence]:
+    """Lines that are drawn again and again: what they say last."""
+    if page.text.count(b"\r") < 20:
+        return []
+    drawn = [(n, line.count(b"\r")) for n, line in enumerate(page.lines, 1) if line.count(b"\r") > 2]
+    if not drawn:
+        return []
+    evidence = page.evidence("progress", (), {"redraws": sum(count for _, count in drawn)}, drawn[0][0], drawn[-1][0])
+    evidence.span = [(page.source.name, n, n) for n, _ in drawn]
+    evidence.quotes = [page.quote(n, 4.0) for n, _ in drawn[-10:]]
+    return [evidence]
+
+
+_READ_AGAIN = ("log/v1",)
+_RECOGNISERS: List[Callable[[_Page], List[Evidence]]] = [
+    _git_merge, _git_log, _git_diff, _git_stat, _git_status, _git_short, _git_blame, _git_oneline, _json, _yaml, _ls, _tree, _du, _hex,
+    _search, _search_counts, _search_heading, _paths, _aligned, _csv, _log, _redraws, _one_line,
 ]  # fmt: skip
 
 
@@ -8489,80 +9889,85 @@ RUNNERS: List[Runner] = [
 _NPM = rb"(?:npm|pnpm|bun) (?:ERR!|error) "
 
 PACKAGING: List[Dialect] = [
-    Dialect("pip", (b"ERROR: ", b" depends on ", b" requires "), (rb"ERROR: Cannot install (?P<identity>[^\n]+?) because "
-        rb"(?P<message>these package versions have conflicting dependencies[^\n]*|[^\n]*)",
+    Dialect("pip", (b"ERROR: ", b" depends on ", b" requires ", b"did not run successfully"),
+        (rb" *\xc3\x97 (?P<identity>(?:Building|Preparing|Getting requirements|Running setup\.py|"
+            rb"python setup\.py)[^\n]*?) did not run successfully\.(?:\n(?! *\[end of output\])[^\n]*){1,400}?\n +"
+            rb"(?P<message>\S[^\n]*)\n +\[end of output\]",
+        rb"ERROR: Cannot install (?P<identity>[^\n]+?) because "
+            rb"(?P<message>these package versions have conflicting dependencies[^\n]*|[^\n]*)",
         rb" +(?P<identity>(?:The user requested(?: \(constraint\))? \S[^\n]*|\S+ (?:\S+ )?depends on [^\n]+))$",
         rb"ERROR: (?P<message>Could not find a version that satisfies the requirement (?P<identity>[^\s(]+)[^\n]*)"
-        rb"(?:\nERROR: No matching distribution[^\n]*)?",
+            rb"(?:\nERROR: No matching distribution[^\n]*)?",
         rb"ERROR: (?P<message>No matching distribution found for (?P<identity>[^\s(]+)[^\n]*)",
         rb"ERROR: (?P<message>(?:Failed building wheel for|Failed to build|Could not build wheels for|"
-        rb"Failed to build installable wheels for some pyproject.toml based projects) \(?'?" rb"(?P<identity>[^\s,')]+)[^\n]*)",
+            rb"Failed to build installable wheels for some pyproject.toml based projects) \(?'?" rb"(?P<identity>[^\s,')]+)[^\n]*)",
         rb"ERROR: (?P<message>(?P<identity>[^\s:]+(?: [^\s:]+)?) (?:has requirement|requires) [^\n]+)",
         rb"(?P<message>(?P<identity>[\w.-]+ [\w.!+-]+) requires [^\n]+, (?:but you have|" rb"which is not installed)[^\n]*)",
         rb"ERROR: (?P<message>(?:Package|Ignored the following[^\n]*|Invalid requirement:) '?" rb"(?P<identity>[^'\n:]+)'?[^\n]*)",
         rb"ERROR: (?P<message>Could not open requirements file: [^\n]*|Could not install packages due to [^\n]*|"
-        rb"Directory '[^'\n]+' is not installable[^\n]*|\S+ is not a (?:valid|supported) [^\n]*|Can not [^\n]*|"
-        rb"Hash[^\n]*|THESE PACKAGES[^\n]*)"), severity={b"": "package"},
+            rb"Directory '[^'\n]+' is not installable[^\n]*|\S+ is not a (?:valid|supported) [^\n]*|Can not [^\n]*|"
+            rb"Hash[^\n]*|THESE PACKAGES[^\n]*)"), severity={b"": "package"},
         success=rb"Successfully installed |Requirement already satisfied: ", more=rb"[ \t]",
         notes=rb"ERROR: ResolutionImpossible|error: (?:subprocess-exited-with-error|metadata-generation-failed|"
-        rb"failed-wheel-build)",
+            rb"failed-wheel-build)",
         sign=rb"^(?:Collecting|Requirement already|Looking in|Processing|Obtaining) |^ERROR: (?:Cannot install|Could not|"
-        rb"No matching|Failed|Package|pip's|Invalid|Directory)|^Successfully installed |^error: subprocess-exited"),
-    Dialect("npm", (b"npm error ", b"npm ERR! ", b"# npm audit report"), (_NPM
-        + rb"(?P<message>While resolving: (?P<identity>\S+))", _NPM
-        + rb"(?P<message>(?:Found|Conflicting peer dependency): (?P<identity>\S+))", _NPM + rb"Could not resolve dependency:\n"
-        + _NPM + rb"(?P<message>\w+ (?P<identity>\S+@\"[^\"\n]*\") from [^\n]+)", _NPM
-        + rb"notarget (?P<message>No matching version found for (?P<identity>[^\s]+?)\.?)$", _NPM
-        + rb"(?:404|E404) +(?P<message>'?(?P<identity>@?[^\s'@]+@[^\s']+?)'? is not in (?:the npm|" rb"this) registry[^\n]*)", _NPM
-        + rb"404 +(?P<message>The requested resource '(?P<identity>[^'\n]+)'[^\n]*)", _NPM
-        + rb"JSON\.parse (?P<message>Invalid (?P<identity>[^\s:]+):[^\n]*)", _NPM
-        + rb"(?P<message>Missing script: \"?(?P<identity>[^\"\n]+)\"?)", _NPM
-        + rb"(?P<message>(?:missing|invalid|extraneous|peer dep missing): (?P<identity>[^\s,]+)[^\n]*)", _NPM
-        + rb"path (?P<location>[^\n]+)\n(?:" + _NPM + rb"[^\n]*\n){0,4}?" + _NPM + rb"(?P<message>command (?P<identity>\S[^\n]*))",
-        _NPM + rb"(?P<message>Lifecycle script [`'](?P<identity>[^`'\n]+)[`'] failed[^\n]*)", _NPM
-        + rb"(?P<code>EJSONPARSE|EUSAGE|ENOTFOUND|ECONNREFUSED|EINTEGRITY|EACCES|ENEEDAUTH) (?P<message>[^\n]+)",
+            rb"No matching|Failed|Package|pip's|Invalid|Directory)|^Successfully installed |^ *error: subprocess-exited"),
+    Dialect("npm", (b"npm error ", b"npm ERR! ", b"# npm audit report"),
+        (_NPM + rb"(?P<message>While resolving: (?P<identity>\S+))",
+        _NPM + rb"(?P<message>(?:Found|Conflicting peer dependency): (?P<identity>\S+))",
+        _NPM + rb"Could not resolve dependency:\n" + _NPM + rb"(?P<message>\w+ (?P<identity>\S+@\"[^\"\n]*\") from [^\n]+)",
+        _NPM + rb"notarget (?P<message>No matching version found for (?P<identity>[^\s]+?)\.?)$",
+        _NPM + rb"(?:404|E404) +(?P<message>'?(?P<identity>@?[^\s'@]+@[^\s']+?)'? is not in (?:the npm|" rb"this) registry[^\n]*)",
+        _NPM + rb"404 +(?P<message>The requested resource '(?P<identity>[^'\n]+)'[^\n]*)",
+        _NPM + rb"JSON\.parse (?P<message>Invalid (?P<identity>[^\s:]+):[^\n]*)",
+        _NPM + rb"(?P<message>Missing script: \"?(?P<identity>[^\"\n]+)\"?)",
+        _NPM + rb"(?P<message>(?:missing|invalid|extraneous|peer dep missing): (?P<identity>[^\s,]+)[^\n]*)",
+        _NPM + rb"path (?P<location>[^\n]+)\n(?:" + _NPM + rb"[^\n]*\n){0,4}?" + _NPM
+            + rb"(?P<message>command (?P<identity>\S[^\n]*))",
+        _NPM + rb"(?P<message>Lifecycle script [`'](?P<identity>[^`'\n]+)[`'] failed[^\n]*)",
+        _NPM + rb"(?P<code>EJSONPARSE|EUSAGE|ENOTFOUND|ECONNREFUSED|EINTEGRITY|EACCES|ENEEDAUTH) (?P<message>[^\n]+)",
         rb"(?P<identity>@?[\w./-]+)  (?P<message>[<>=*^~\d][^\n]*)\n(?:Severity: (?P<severity>\w+)\n)?"
-        rb"(?=[^\n]* - https?://|Depends on vulnerable)"), severity={b"": "package", b"critical": "package 10",
+            rb"(?=[^\n]* - https?://|Depends on vulnerable)"), severity={b"": "package", b"critical": "package 10",
         b"high": "package 9", b"moderate": "package 6", b"low": "package 4"},
         summary=(rb"(?P<vulnerabilities>\d+) (?:\w+ severity )?vulnerabilit(?:y|ies)",), claims=(), notes=_NPM + rb"code \w+",
         more=_NPM + rb" |[ \t]", success=rb"(?:added|removed|changed) \d+ packages?|up to date\b|found 0 vulnerabilities"),
     Dialect("pnpm", (b"ERR_PNPM_",), (rb"Error: (?P<code>ERR_PNPM_\w+)\n(?:[^\n]*\n){1,8}?[^\n]*?(?P<message>(?:Failed to resolve|"
-        rb"No matching version found for|404 Not Found[^\n]*?) (?P<identity>[^\s@]*@?[^\s@]+@[^\s,]+)[^\n]*)",
+            rb"No matching version found for|404 Not Found[^\n]*?) (?P<identity>[^\s@]*@?[^\s@]+@[^\s,]+)[^\n]*)",
         rb"(?:\xe2\x80\x89|Error:)? *(?P<code>ERR_PNPM_\w+)(?:\xe2\x80\x89)? *(?P<message>[^\n]*?(?:for|of|from|"
-        rb"GET) (?P<identity>[^\s:]+)[^\n]*)",
+            rb"GET) (?P<identity>[^\s:]+)[^\n]*)",
         rb"(?:\xe2\x80\x89|Error:)? *(?P<code>ERR_PNPM_\w+)(?:\xe2\x80\x89)? *(?P<message>[^\n]*)"), severity={b"": "package"},
         more=rb"[ \t]|$"),
     Dialect("yarn", (b"error ", b"YN00"),
         (rb"error (?P<message>Couldn't find (?:any versions for |package )\"(?P<identity>[^\"\n]+)\"[^\n]*)",
         rb"error (?P<message>(?:An unexpected error occurred|(?P<identity>[^\s:]+)(?:@|: )|Command )[^\n]*)",
         rb"\xe2\x9e\xa4 (?P<code>YN00(?!00|02|13|60|86|07|19|50)\d\d): (?:\xe2\x94\x82|\xe2\x94\x94|\xe2\x94\x8c)? ?"
-        rb"(?P<message>(?P<identity>[^\s:]+(?:@[^\s:]+(?::[^\s:]+)?)?)[^\n]*)"), severity={b"": "package"},
+            rb"(?P<message>(?P<identity>[^\s:]+(?:@[^\s:]+(?::[^\s:]+)?)?)[^\n]*)"), severity={b"": "package"},
         sign=rb"^yarn [\w ]*v?\d|\xe2\x9e\xa4 YN\d{4}|^info Visit https://yarnpkg"),
     Dialect("uv", (" × ".encode(), b"error: "),
         (rb" *(?:\xc3\x97|error:) (?P<message>No solution found[^\n]*)(?:\n[^\n]*?\b(?:versions? of|depends? on|"
-        rb"requires?) (?P<identity>\S+?)[,.]?(?=\s|$))?",
+            rb"requires?) (?P<identity>\S+?)[,.]?(?=\s|$))?",
         rb" *\xc3\x97 (?P<message>Failed to [^\n]*?`(?P<identity>[^`\n]+)`[^\n]*)",
         rb"error: (?P<message>(?:Failed|No |Distribution|The lockfile|Request failed|Package)[^\n]*)"), severity={b"": "package"},
         more=rb"[ \t]",
         sign=rb"No solution found when resolving|\xe2\x95\xb0\xe2\x94\x80\xe2\x96\xb6 |^(?:Resolved|Audited|Installed|"
-        rb"Prepared|Using CPython) ", success=rb"(?:Installed|Audited|Uninstalled) \d+ packages? in "),
+            rb"Prepared|Using CPython) ", success=rb"(?:Installed|Audited|Uninstalled) \d+ packages? in "),
     Dialect("poetry", (b"version solving failed", b"Because "),
         (rb" *(?P<message>(?:Because|So, because) [^\n]*?(?:depends on|requires|depends on both|no versions of) "
-        rb"(?P<identity>[^\s]+(?: \([^)\n]*\))?)[^\n]*)",), severity={b"": "package"}, sign=rb"version solving failed",
+            rb"(?P<identity>[^\s]+(?: \([^)\n]*\))?)[^\n]*)",), severity={b"": "package"}, sign=rb"version solving failed",
         more=rb" *(?:and|so|thus|Thus) |$"),
     Dialect("cargo", (b"error: failed to ", b"error: no matching package", b"error: the lock file", b"error: package `"),
         (rb"error: (?P<message>(?:failed to (?:select a version for|get|download|load source for dependency|resolve)|"
-        rb"no matching package(?: named)?(?: found)?|package)[^`\n]*`(?P<identity>[^`\n]+)`[^\n]*)",
+            rb"no matching package(?: named)?(?: found)?|package)[^`\n]*`(?P<identity>[^`\n]+)`[^\n]*)",
         rb"error: (?P<message>failed to parse manifest at `(?P<location>[^`\n]+)`)",
         rb"error: (?P<message>(?:the lock file|no matching package found|failed to)[^\n]*)"), severity={b"": "package"},
         more=rb"[ \t]|Caused by|$",
         sign=rb"^error: (?:failed to (?:select|get|download|load|parse manifest|resolve|sync)|no matching package|"
-        rb"the lock file|package `)"),
-    Dialect("go-mod", (b"go: ",), (rb"go: (?P<message>(?:module |finding module for package )?(?P<identity>[\w./-]+\.[\w./-]+"
-        rb"(?:@[^\s:]+)?):? [^\n]+)", rb"go: (?P<message>(?:updates to go\.(?:mod|sum)|inconsistent|cannot find|go\.mod)[^\n]*)"),
-        severity={b"": "package"},
+            rb"the lock file|package `)"),
+    Dialect("go-mod", (b"go: ",),
+        (rb"go: (?P<message>(?:module |finding module for package )?(?P<identity>[\w./-]+\.[\w./-]+" rb"(?:@[^\s:]+)?):? [^\n]+)",
+        rb"go: (?P<message>(?:updates to go\.(?:mod|sum)|inconsistent|cannot find|go\.mod)[^\n]*)"), severity={b"": "package"},
         sign=rb"^go: (?:module |updates |inconsistent|cannot find|[\w./-]+@\S+: |[\w./-]+: (?:no matching|module|invalid|"
-        rb"unrecognized))", more=rb"\t"),
+            rb"unrecognized))", more=rb"\t"),
     Dialect("bundler", (b"Could not find gem", b"Bundler could not", b"Could not find compatible"),
         (rb"(?P<message>Could not find gem '(?P<identity>[^'\n]+)'[^\n]*)",
         rb"(?P<message>Bundler could not find compatible versions for gem \"(?P<identity>[^\"\n]+)\"[^\n]*)",
@@ -8572,23 +9977,11 @@ PACKAGING: List[Dialect] = [
         rb"E: (?P<message>Version '[^'\n]+' for '(?P<identity>[^'\n]+)' was not found)",
         rb" (?P<identity>[\w.+:-]+) : (?P<message>(?:Depends|PreDepends|Conflicts|Breaks|Recommends): [^\n]+)",
         rb"E: (?P<message>(?:Unable to (?:correct|fetch|acquire|lock)|Failed to fetch|Could not|Sub-process|"
-        rb"The repository|Broken|Unmet|dpkg was)[^\n]*)"), severity={b"": "package"}, sign=rb"^E: |unmet dependencies"),
+            rb"The repository|Broken|Unmet|dpkg was)[^\n]*)"), severity={b"": "package"}, sign=rb"^E: |unmet dependencies"),
     Dialect("composer", (b"composer.json requires", b"could not be resolved"),
         (rb" +- (?P<message>(?:Root )?composer\.json requires (?P<identity>\S+)[^\n]*)",
         rb" +- (?P<message>(?P<identity>\S+/\S+) [^\n]* requires [^\n]*)"), severity={b"": "package"}),
 ]  # fmt: skip
-
-_REPORT_HEADINGS = {
-    "error": "errors",
-    "step": "failed steps",
-    "package": "packages",
-    "unformatted": "not formatted",
-    "warning": "warnings",
-    "style": "style",
-}
-_REPORT = Contract("report", _REPORT_HEADINGS, ("error", "step", "package", "unformatted"))
-CONTRACTS.update((dialect.name, _REPORT) for dialect in DIAGNOSTICS + PACKAGING + ANY_DIAGNOSTICS)
-CONTRACTS.update((name, _REPORT) for name, _, _ in _JSON_TOOLS)
 
 
 # ── text: the fallback for any output; ranks lines by what they say, where they stand, and how unlike the others they are ──
@@ -9398,6 +10791,7 @@ def parse_text(sources: List[Source], status: Optional[int], taken: Sequence[Tup
     return evidence
 
 
+BLANK_LINES = 20  # that a gap between two reports may have
 CTX_MARKERS = (b"[ctx run:",)
 _DIGEST_LINE = rb"  |\[ctx run:|[a-z]+(?: [^:\n]{1,80})?:(?: |$)"
 
@@ -9432,41 +10826,56 @@ def is_captured(digits: str) -> bool:
         return False
 
 
-# (name in CONTRACTS, literals of which one must occur, parser): tried in this order, each over the whole output
-PROFILES: List[Tuple[str, Sequence[bytes], Callable[[List[Source], Optional[int]], List[Evidence]]]] = [
-    ("ctx", CTX_MARKERS, parse_ctx),
-    ("pytest", PYTEST_MARKERS, parse_pytest),
-    ("unittest", UNITTEST_MARKERS, parse_unittest),
+# (literals of which one must occur, parser), in the order in which they are believed: what lies within an earlier one's part is its own text
+PROFILES: List[Tuple[Sequence[bytes], Callable[[List[Source], Optional[int]], List[Evidence]]]] = [
+    (CTX_MARKERS, parse_ctx),
+    (PYTEST_MARKERS, parse_pytest),
+    (UNITTEST_MARKERS, parse_unittest),
+    (RUNNERS_MARKERS, parse_runners),
+    (DIAGNOSTICS_MARKERS, parse_diagnostics),
 ]
 
 
 def examine(sources: List[Source], status: Optional[int]) -> List[Evidence]:
     """All that the profiles find in an output. What no profile explains for certain is left to the text profile. Never empty."""
-    markers = sorted({marker for _, literals, _ in PROFILES for marker in literals})
-    present: Set[bytes] = set()
-    for source in sources:
-        present.update(marker for marker, hits in zip(markers, source.find_all(markers, 1)) if hits)
-    found = [evidence for _, literals, parse in PROFILES if present.intersection(literals) for evidence in parse(sources, status)]
-    taken = [span for evidence in found if not evidence.unsure for span in evidence.span]
+    found: List[Evidence] = []
+    for literals, parse in PROFILES:
+        if any(source.holds(literals) for source in sources):
+            found += [evidence for evidence in parse(sources, status) if not is_within(evidence, found)]
+            if found and not any(evidence.unsure for evidence in found) and covered(sources, [span for e in found for span in e.span]):
+                return found
     told = [evidence for evidence in found if evidence.profile != "ctx/v1"]
+    if not found:
+        found = told = parse_content(sources, status)
+    taken = [span for evidence in found if not evidence.unsure for span in evidence.span]
     if told and not any(evidence.unsure for evidence in told) and (status == 0 or covered(sources, taken)):
         return found
     return found + [parse_text(sources, status, taken)]
 
 
+def is_within(evidence: Evidence, others: Sequence[Evidence]) -> bool:
+    """Whether all that a report spans is part of others' reports: a test that prints a compiler's output is no compiler."""
+    spans = [span for other in others for span in other.span]
+    return bool(evidence.span) and all(
+        any(stream == name and start <= first and last <= end for name, start, end in spans) for stream, first, last in evidence.span
+    )
+
+
 def covered(sources: Iterable[Source], taken: Iterable[Tuple[str, int, int]]) -> bool:
-    """Whether spans of lines leave out nothing of any stream."""
+    """Whether spans of lines leave out nothing of any stream but a few blank lines."""
     for source in sources:
         line = 1
-        for _, first, last in sorted(span for span in taken if span[0] == source.name):
-            line = max(line, last + 1) if first <= line else line
-        if line <= source.lines:
-            return False
+        spans = sorted((first, last) for name, first, last in taken if name == source.name)
+        for first, last in [*spans, (source.lines + 1, 0)]:
+            if first > line and (first - line > BLANK_LINES or source.slice(line, first - 1).strip()):
+                return False
+            line = max(line, last + 1)
     return True
 
 
 def facts_of(run: Run, found: Optional[Sequence[Evidence]] = None) -> Dict[str, Any]:
-    """All facts of a run as plain data: kept beside it when they were costly to find, else found again. Raises CtxError when evidence is gone."""
+    """All facts of a run as plain data: kept beside it when they were costly to find, else found again. Raises CtxError when
+    evidence is gone."""
     for digest in derived_from(run.store, run.digest):
         try:
             source = run.store.source(digest)
@@ -9515,13 +10924,15 @@ class Sheet:
         self.redactions = 0
 
     def name(self, data: bytes) -> str:
-        """Captured bytes that name something, for our own page: secrets redacted, controls spelt out; whole, since it may be typed again."""
+        """Captured bytes that name something, for our own page: secrets redacted, controls spelt out; whole, since it may be typed
+        again."""
         data, count = redact(data)
         self.redactions += count
         return visible(data)
 
     def words(self, data: bytes, width: int) -> Tuple[str, bool]:
-        """Captured words for our own page, and whether they are whole: as `name`, what varies between runs masked, and clipped to `width` bytes."""
+        """Captured words for our own page, and whether they are whole: as `name`, what varies between runs masked, and clipped to
+        `width` bytes."""
         data, count = redact(data)
         self.redactions += count
         data = steady(data)
@@ -9589,7 +11000,8 @@ DETAILS = ((1, 3), (1,), (2,), ())
 
 
 def fact_line(sheet: Sheet, fact: Fact, location: bytes, details: Sequence[int], brief: bool) -> str:
-    """identity, message if it is brief, location unless it was just printed or is part of the identity, and the span of the section that tells more."""
+    """identity, message if it is brief, location unless it was just printed or is part of the identity, and the span of the section
+    that tells more."""
     parts = ["  " + sheet.name(fact.identity)]
     if brief and fact.message:
         parts.append(sheet.words(fact.message, WIDTHS[-1][1])[0])
@@ -9612,7 +11024,8 @@ def file_of(fact: Fact) -> bytes:
 
 
 class Item:
-    """A line that may stand in a digest, with its worth, what it quotes (whole or clipped), and the lines that may stand below it once it does."""
+    """A line that may stand in a digest, with its worth, what it quotes (whole or clipped), and the lines that may stand below it
+    once it does."""
 
     __slots__ = ("text", "value", "quote", "whole", "children", "placed")
 
@@ -9630,7 +11043,8 @@ class Item:
         return item
 
     def walk(self) -> Iterator[Item]:
-        """This line and all below it that are placed, in order: of the stored lines, too, where a context stands before what it explains."""
+        """This line and all below it that are placed, in order: of the stored lines, too, where a context stands before what it
+        explains."""
         if self.placed:
             early = [child for child in self.children if child.quote and self.quote and child.quote.first < self.quote.first]
             for child in early:
@@ -9658,8 +11072,15 @@ class Digest:
     def render(self, budget: int) -> bytes:
         """The digest's bytes. Raises AssertionError when its receipt does not hold, so that no false digest is ever printed."""
         sections = self.head() + self.required(budget)
-        closing = ["coverage:", "  identities: 0/0 · 0 inline · 0 retrievable · 0 unrepresented", "  omitted: 100,000 lines", "next:"]
-        left = budget - price([item.text for section in sections for item in section.walk()] + closing + ["  " + line for line in self.next_lines()])
+        closing = [
+            "coverage:",
+            "  identities: 0/0 · 0 inline · 0 retrievable · 0 unrepresented",
+            "  omitted: 100,000 lines",
+            "next:",
+        ]
+        left = budget - price(
+            [item.text for section in sections for item in section.walk()] + closing + ["  " + line for line in self.next_lines()]
+        )
         quotes = self.quotes()
         self.buy(sections + quotes, left)
         lines = [item.text for section in sections + quotes for item in section.walk()]
@@ -9684,7 +11105,10 @@ class Digest:
 
     def head(self) -> List[Item]:
         """Handle and profiles, exit status, the size of each stream, and what each tool says of itself."""
-        lines = ["[ctx %s profile=%s%s]" % (self.run.handle, "+".join(dict.fromkeys(e.profile for e in self.found)), " partial" if self.run.partial else "")]
+        lines = [
+            "[ctx %s profile=%s%s]"
+            % (self.run.handle, "+".join(dict.fromkeys(e.profile for e in self.found)), " partial" if self.run.partial else "")
+        ]
         lines.append("exit: %s" % ("unknown" if self.run.status is None else self.run.status))
         if self.run.partial:
             lines.append("partial: %s; what was printed until then is kept" % self.run.partial)
@@ -9693,7 +11117,9 @@ class Digest:
             lines.append("%s: %s · %s · est %s tokens" % (source.name, plural(source.lines, "line"), human(source.size), tokens))
         for name, gap in sorted(self.run.manifest.get("gaps", {}).items()):
             line = commas(self.sheet.sources[name].line_at(gap["at"]))
-            lines.append("gap: %s of %s (%s) before line %s were not kept" % (plural(gap["lines"], "line"), name, human(gap["bytes"]), line))
+            lines.append(
+                "gap: %s of %s (%s) before line %s were not kept" % (plural(gap["lines"], "line"), name, human(gap["bytes"]), line)
+            )
         out = [self.place(Item(line)) for line in lines]
         for evidence in self.found:
             out += self.outcome(evidence)
@@ -9702,7 +11128,10 @@ class Digest:
     def outcome(self, evidence: Evidence) -> List[Item]:
         """A tool's own counts, or why they cannot be confirmed; then what must be known about its run."""
         if contract_of(evidence).policy == "verbatim":
-            return [self.place(Item("  " + redact(note.text)[0].decode("utf-8", "backslashreplace"), 10.0, note, True)) for note in evidence.notes]
+            return [
+                self.place(Item("  " + redact(note.text)[0].decode("utf-8", "backslashreplace"), 10.0, note, True))
+                for note in evidence.notes
+            ]
         label = "outcome"
         if sum(1 for other in self.found if other.totals or other.facts) > 1 and evidence.span:
             stream, first, last = evidence.span[0]
@@ -9723,8 +11152,12 @@ class Digest:
     def coverage(self) -> List[str]:
         """The receipt, the census' address, and how many secrets were redacted."""
         out = self.receipt.lines()
-        close = sum(last - first + 1 for evidence in self.found if evidence.profile == "text/v1" for _, first, last in evidence.span)
-        others = sum(last - first + 1 for evidence in self.found if evidence.profile != "text/v1" for _, first, last in evidence.span)
+        close = sum(
+            last - first + 1 for evidence in self.found if evidence.profile == "text/v1" for _, first, last in evidence.span
+        )
+        others = sum(
+            last - first + 1 for evidence in self.found if evidence.profile != "text/v1" for _, first, last in evidence.span
+        )
         if close and close + others < self.receipt.stored:
             out.append("read closely: %s" % plural(close, "line"))
         if self.census:
@@ -9757,7 +11190,11 @@ class Digest:
             messages = price(child.text for section in sections for item in section.children for child in item.children[:1])
             if identities + messages <= budget * CENSUS_SHARE:
                 return sections
-            if details != DETAILS[0] and identities <= budget * CENSUS_SHARE and (identities <= budget * ROUGH_SHARE or not details):
+            if (
+                details != DETAILS[0]
+                and identities <= budget * CENSUS_SHARE
+                and (identities <= budget * ROUGH_SHARE or not details)
+            ):
                 return sections
         return [self.flood(budget)]
 
@@ -9790,7 +11227,11 @@ class Digest:
         fact = group.facts[0]
         if group.message and group.message != fact.identity:
             quote = Quote(fact.stream, fact.quoted, group.message, 10.0)
-            message = self.quoted(quote, "    ", 10.0, group.message) if fact.quoted else Item("    " + self.sheet.words(group.message, WIDTHS[0][1])[0], 10.0)
+            message = (
+                self.quoted(quote, "    ", 10.0, group.message)
+                if fact.quoted
+                else Item("    " + self.sheet.words(group.message, WIDTHS[0][1])[0], 10.0)
+            )
             if len(group.facts) > 1:
                 message.text += " ×%d" % len(group.facts)
             item = item.add(message)
@@ -9799,21 +11240,31 @@ class Digest:
                 item.add(self.quoted(quote, "    ", min(quote.value, 9.0)))
 
     def flood(self, budget: int) -> Item:
-        """Identities that do not fit: where they are and what they say, as counts, the first of them, and the address of all of them."""
+        """Identities that do not fit: where they are and what they say, as counts, the first of them, and the address of all of
+        them."""
         facts = [fact for evidence in self.found for fact in required_facts(evidence)]
         brief = all(fact.kind in contract_of(evidence).brief for evidence in self.found for fact in required_facts(evidence))
-        headings = dict.fromkeys(heading for e in self.found for kind, heading in contract_of(e).required.items() if any(f.kind == kind for f in e.facts))
+        headings = dict.fromkeys(
+            heading for e in self.found for kind, heading in contract_of(e).required.items() if any(f.kind == kind for f in e.facts)
+        )
         self.census = "blob:" + keep_derived(self.run, census_of(facts))[:HANDLE_DIGITS]
         rows = ["  by file: " + self.histogram(map(file_of, facts)), "  by message: " + self.histogram(map(class_of, facts))]
         left = budget * FLOOD_SHARE - price(rows)
         chosen: List[Group] = []
         for group in [Group(fact) for fact in facts] if brief else grouped(facts):
-            left -= price([fact_line(self.sheet, group.facts[0], b"", DETAILS[1], brief), "    " + self.sheet.words(group.message, WIDTHS[0][1])[0]])
+            left -= price(
+                [
+                    fact_line(self.sheet, group.facts[0], b"", DETAILS[1], brief),
+                    "    " + self.sheet.words(group.message, WIDTHS[0][1])[0],
+                ]
+            )
             if left < 0 and chosen:
                 break
             chosen.append(Group(group.facts[0]))
         self.receipt.inline, self.receipt.retrievable = len(chosen), self.receipt.known - len(chosen)
-        section = self.identities("%s: %d/%d inline" % (" and ".join(headings), len(chosen), self.receipt.claimed), chosen, DETAILS[1], brief)
+        section = self.identities(
+            "%s: %d/%d inline" % (" and ".join(headings), len(chosen), self.receipt.claimed), chosen, DETAILS[1], brief
+        )
         section.children[:0] = [self.place(Item(row)) for row in rows]
         return section
 
@@ -9840,7 +11291,8 @@ class Digest:
         return [heading]
 
     def buy(self, sections: Sequence[Item], budget: float) -> None:
-        """Place the best lines that the budget allows: by value, then in order; none before the line it explains, none below the floor, none twice."""
+        """Place the best lines that the budget allows: by value, then in order; none before the line it explains, none below the
+        floor, none twice."""
         from heapq import heappop, heappush
 
         heap: List[Tuple[float, int, Item, Item]] = []
@@ -9897,7 +11349,12 @@ def census_of(facts: Iterable[Fact]) -> bytes:
     rows = []
     for fact in facts:
         span = b"#%s:%d-%d" % (fsencode(fact.stream), fact.first, fact.last) if fact.first else b""
-        rows.append(b"\t".join(part.replace(b"\t", b" ").replace(b"\n", b" ") for part in (fact.identity, fact.location, fact.message, span)).rstrip(b"\t") + b"\n")
+        rows.append(
+            b"\t".join(
+                part.replace(b"\t", b" ").replace(b"\n", b" ") for part in (fact.identity, fact.location, fact.message, span)
+            ).rstrip(b"\t")
+            + b"\n"
+        )
     return b"".join(rows)
 
 
@@ -9907,8 +11364,8 @@ def is_answer(found: Sequence[Evidence], status: Optional[int]) -> bool:
 
 
 def digest_of(run: Run, settings: Dict[Tuple[str, str], Any], command: str, before: Optional[Run] = None) -> Tuple[bytes, bool]:
-    """A run's digest, and whether its output is an answer, to be passed whole as far as it is small enough. With `before`, an earlier run of the
-    same command, its last block tells what has changed. Raises CtxError when evidence is gone."""
+    """A run's digest, and whether its output is an answer, to be passed whole as far as it is small enough. With `before`, an
+    earlier run of the same command, its last block tells what has changed. Raises CtxError when evidence is gone."""
     sources = run.sources()
     found = examine(sources, run.status)
     answer = is_answer(found, run.status)
@@ -9927,7 +11384,9 @@ def delta_block(run: Run, found: Sequence[Evidence], before: Run) -> bytes:
     if not (old["totals"] or old["facts"] or new["totals"] or new["facts"]):
         return b""
     change = Change(old, new)
-    parts = ["%s %s" % (commas(len(facts)), {"still": "still failing"}.get(name, name)) for name, facts in change.groups.items() if facts]
+    parts = [
+        "%s %s" % (commas(len(facts)), {"still": "still failing"}.get(name, name)) for name, facts in change.groups.items() if facts
+    ]
     if not change:
         parts.append("nothing changed")
     doubt = "unconfirmed, " if change.unsure else ""
@@ -9974,7 +11433,8 @@ def shell_word(text: str) -> str:
 
 
 def finish_run(capture: Capture, settings: Settings, summary: int = -1) -> int:
-    """After the command: make the run part of the store, and show what is owed of it, verbatim or as a digest. The status to leave with.
+    """After the command: make the run part of the store, and show what is owed of it, verbatim or as a digest. The status to leave
+    with.
 
     A digest is also appended to the file open as `summary`, as a fenced block.
     """
@@ -10039,7 +11499,11 @@ ANCHOR_LIMIT = 64 * MIB  # bytes in which an anchor is checked or looked for
 SNAPSHOT = 8 * MIB  # a live file up to here is read at once, so that it cannot change between two looks
 SEEN_AROUND = 32 * KIB  # bytes before and after a piece in which a secret that reaches into it is looked for: twice what one may take
 KEY_REACH = 256 * KIB  # bytes before a line in which a private key that goes on there is looked for
+WINDOW = 64 * KIB  # searched at a time: the allocator hands larger pieces back to the system each time, which costs more than the search
+SHARE = 16 * MIB  # bytes for which a further processor is worth its start
+LONG_LINE = 16 * MIB  # a line longer than this is searched without being copied
 HITS_KEPT = 1000  # a page of a search shows no more
+HIT_WIDTH = 800  # bytes of a hit that are shown, from around its first match
 
 
 class Place:
@@ -10124,7 +11588,7 @@ def follow(place: Place, wanted: Lines) -> Lines:
         return Lines(wanted.first, wanted.last)
     if source.size > ANCHOR_LIMIT:
         raise CtxError("%s: too large to look for moved lines (%s)" % (place.address, human(source.size)), "leave the anchor out")
-    found = find_anchored(each_line(source.read(0, source.size)), count, wanted.anchor) if count <= source.lines else []
+    found = find_anchored(split_lines(source.read(0, source.size)), count, wanted.anchor) if count <= source.lines else []
     if not found:
         raise CtxError("%s: these lines have changed" % place.address.at(wanted.first, wanted.last, wanted.anchor), "read the file again: %s" % place.address)
     spots = [str(place.address.at(first, first + count - 1, wanted.anchor)) for first in found]
@@ -10135,7 +11599,7 @@ def follow(place: Place, wanted: Lines) -> Lines:
     return Lines(found[0], found[0] + count - 1)
 
 
-def each_line(data: bytes) -> Iterator[bytes]:
+def split_lines(data: bytes) -> Iterator[bytes]:
     """The lines of some bytes, without their LFs."""
     at = 0
     while at < len(data):
@@ -10152,7 +11616,7 @@ def line_end(data: Any, at: int, end: int) -> int:
 
 def anchor_at(source: Source, start: int, end: int) -> str:
     """The anchor of the lines in bytes start to end; "" when they are too many to hash."""
-    return anchor_of(each_line(source.read(start, end))) if end - start <= ANCHOR_LIMIT else ""
+    return anchor_of(split_lines(source.read(start, end))) if end - start <= ANCHOR_LIMIT else ""
 
 
 # ── live files
@@ -10508,83 +11972,90 @@ class Query:
         text = fsencode(chr(code)) if self.is_text else bytes((code,))
         return text.lower() if self.fold else text
 
-    # looking
+    # looking, in windows: bytes from `start` to `end` of a text, which are whole lines
 
-    def match(self, data: Any, start: int, end: int) -> int:
-        """Where in data the first match of the line from `start` to `end` begins, -1 when it has none."""
-        line = data[start:end] if end - start < MIB else memoryview(data)[start:end]
-        if not self.is_text:
-            found = self.regex.search(line)
-            return start + found.start() if found else -1
-        text = fsdecode(bytes(line))
-        found = self.regex.search(text)
-        return start + len(fsencode(text[: found.start()])) if found else -1
+    def way(self, text: Any, start: int, end: int) -> str:
+        """How to look, judged by a sample: for the literals, by a sweep, or at every line."""
+        sample = text[start : min(end, start + WINDOW)]
+        lowered = sample.lower() if self.fold else sample
+        hits = sum(map(lowered.count, self.literals))
+        # tenths of nanoseconds, as measured; what matters are the ratios
+        costs = {"line": 5000 * sample.count(b"\n") + 100 * len(sample)}
+        if self.literals:
+            costs["literal"] = hits * (1000 if self.exact else 4500) + len(sample) * (3 * len(self.literals) + 5 * self.fold)
+        if self.sweep:
+            costs["sweep"] = hits * 1100 + len(sample) * (7 if self.fast_sweep else 100)
+        return min(costs, key=lambda way: (costs[way], way))
 
-    def hits(self, data: Any, start: int, end: int) -> Iterator[Tuple[int, int, int]]:
-        """(start, end, first match) of every matching line in bytes start to end, which are whole lines; the LF is not part of it."""
-        way = self.way(data[start : min(end, start + CHUNK)])
+    def hits(self, way: str, text: Any, start: int, end: int) -> Iterator[Tuple[int, int, int]]:
+        """(start, end, first match) of every line that matches; the LF is not part of it."""
         if way == "sweep":
-            for found in self.sweep.finditer(data, start, end):
-                yield max(data.rfind(b"\n", start, found.start()) + 1, start), found.end(), found.start()
+            for found in self.sweep.finditer(text, start, end):
+                yield line_start(text, start, found.start()), found.end(), found.start()
             return
-        lines = self.every_line if way == "line" else self.folded if self.fold else self.holding
-        for first, last, spot in lines(data, start, end):
+        for last, spot in self.candidates(way, text, start, end):
+            first = line_start(text, start, spot)
             if not self.exact or way == "line":
-                spot = self.match(data, first, last)
+                spot = self.match(text, first, last)
             if spot >= 0:
                 yield first, last, spot
 
-    def count(self, data: Any, start: int, end: int) -> int:
-        """How many lines match in bytes start to end, which are whole lines."""
-        if not self.exact or self.fold or len(self.literals) > 1:
-            return sum(1 for _ in self.hits(data, start, end))
-        find, literal, total = data.find, self.literals[0], 0
-        at = find(literal, start, end)
-        while at >= 0:
-            total += 1
-            at = find(b"\n", at, end)
-            at = find(literal, at, end) if at >= 0 else -1
-        return total
+    def count(self, way: str, text: Any, start: int, end: int) -> int:
+        """How many lines match."""
+        if way == "sweep":
+            return sum(1 for _ in self.sweep.finditer(text, start, end))
+        found = self.candidates(way, text, start, end)
+        if self.exact and way == "literal":
+            return len(found)
+        return sum(1 for last, spot in found if self.match(text, line_start(text, start, spot), last) >= 0)
 
-    def way(self, sample: bytes) -> str:
-        """How to look, judged by a sample: for the literals, by a sweep, or at every line."""
-        text = sample.lower() if self.fold else sample
-        hits = sum(map(text.count, self.literals))
-        # nanoseconds, as measured; what matters are the ratios
-        costs = {"line": 450 * sample.count(b"\n") + len(sample)}
-        if self.literals:
-            costs["literal"] = hits * (300 if self.exact else 900) + len(sample) * (len(self.literals) + self.fold) // 2
-        if self.sweep:
-            costs["sweep"] = hits * 200 + len(sample) * (2 if self.fast_sweep else 9)
-        return min(costs, key=lambda way: (costs[way], way))
+    def candidates(self, way: str, text: Any, start: int, end: int) -> List[Tuple[int, int]]:
+        """(end, a place in it) of every line that may match: of all lines, or of those that hold a literal, which is the place."""
+        if way == "line":
+            return every_line(text, start, end)
+        if self.fold:
+            return [(start + last, start + spot) for last, spot in self.holding(text[start:end].lower(), 0, end - start)]
+        return self.holding(text, start, end)
 
-    def every_line(self, data: Any, start: int, end: int) -> Iterator[Tuple[int, int, int]]:
-        """All lines, as candidates."""
-        while start < end:
-            last = line_end(data, start, end)
-            yield start, last, start
-            start = last + 1
+    def holding(self, text: Any, start: int, end: int) -> List[Tuple[int, int]]:
+        """(end, place of the first literal) of every line that holds one."""
+        found: Dict[int, int] = {}
+        find = text.find
+        for literal in self.literals:
+            spot = find(literal, start, end)
+            while spot >= 0:
+                last = find(b"\n", spot, end)
+                if last < 0:
+                    last = end
+                if last not in found or spot < found[last]:
+                    found[last] = spot
+                spot = find(literal, last, end)
+        return list(found.items()) if len(self.literals) == 1 else sorted(found.items())
 
-    def holding(self, data: Any, start: int, end: int) -> Iterator[Tuple[int, int, int]]:
-        """The lines that hold a literal, and where the first is."""
-        ahead = [data.find(literal, start, end) for literal in self.literals]
-        while max(ahead) >= 0:
-            spot = min(at for at in ahead if at >= 0)
-            last = line_end(data, spot, end)
-            yield max(data.rfind(b"\n", start, spot) + 1, start), last, spot
-            start = min(last + 1, end)
-            ahead = [data.find(literal, start, end) if 0 <= at < start else at for literal, at in zip(self.literals, ahead)]
+    def match(self, text: Any, start: int, end: int) -> int:
+        """Where in the text the first match of the line from `start` to `end` begins, -1 when it has none."""
+        line = text[start:end] if end - start <= LONG_LINE else memoryview(text)[start:end]
+        if not self.is_text:
+            found = self.regex.search(line)
+            return start + found.start() if found else -1
+        decoded = fsdecode(bytes(line))
+        found = self.regex.search(decoded)
+        return start + len(fsencode(decoded[: found.start()])) if found else -1
 
-    def folded(self, data: Any, start: int, end: int) -> Iterator[Tuple[int, int, int]]:
-        """The lines that hold a literal in any mixture of cases. A line too long to be copied is a candidate as it is."""
-        while start < end:
-            stop = data.rfind(b"\n", start, min(end, start + CHUNK)) + 1 or min(line_end(data, start, end) + 1, end)
-            if stop - start > 16 * MIB:
-                yield start, line_end(data, start, stop), self.match(data, start, stop)
-            else:
-                for first, last, spot in self.holding(data[start:stop].lower(), 0, stop - start):
-                    yield start + first, start + last, start + spot
-            start = stop
+
+def line_start(text: Any, start: int, spot: int) -> int:
+    """Where the line that holds `spot` begins; `start`, where a line begins, at the earliest."""
+    return max(int(text.rfind(b"\n", start, spot)) + 1, start)
+
+
+def every_line(text: Any, start: int, end: int) -> List[Tuple[int, int]]:
+    """(end, start) of every line."""
+    lines = []
+    while start < end:
+        last = line_end(text, start, end)
+        lines.append((last, start))
+        start = last + 1
+    return lines
 
 
 def compiled(source: Any, flags: int, pattern: str) -> Tuple[Any, Any]:
@@ -10686,34 +12157,115 @@ class Hits:
 
 def search_place(place: Place, query: Query, skip: int = 0, keep: int = HITS_KEPT) -> Hits:
     """Count every matching line of a place, and keep where `keep` of them are, after the first `skip`."""
-    found = Hits(place)
-    data = searchable(place.source)
-    start, end = place.span()
-    for span in query.hits(data, start, end):
-        found.count += 1
-        if found.count == skip:
-            found.after = place.source.line_at(span[0])
-        elif found.count > skip + keep:
-            found.before = place.source.line_at(span[0])
-            found.count += query.count(data, min(span[1] + 1, end), end)
+    found, source, way = Hits(place), place.source, ""
+    begin, stop = place.span()
+    for text, start, end, base in whole_lines(source, begin, stop):
+        way = way or query.way(text, start, end)
+        if not keep or found.count > skip + keep:
+            found.count += count_lines(source, query, way, base + start, stop)
             break
-        elif found.count > skip:
-            found.spans.append(span)
+        for first, last, spot in query.hits(way_in(query, way, start, end), text, start, end):
+            found.count += 1
+            if found.count == skip:
+                found.after = source.line_at(base + first)
+            elif found.count == skip + keep + 1:
+                found.before = source.line_at(base + first)
+            elif skip < found.count <= skip + keep:
+                found.spans.append((base + first, base + last, base + spot))
     return found
 
 
-def searchable(source: Source) -> Any:
-    """All bytes of a source, as something that has find, rfind and slices; mapped, not read, where they are in a file of the store."""
+def way_in(query: Query, way: str, start: int, end: int) -> str:
+    """How to look in one window: one too long to be put into lower case is one line."""
+    return "line" if query.fold and end - start > LONG_LINE else way
+
+
+def count_lines(source: Source, query: Query, way: str, start: int, end: int) -> int:
+    """How many of the whole lines in bytes start to end match. Of many bytes each processor counts a share."""
+    shares = max(1, min(processors(), (end - start) // SHARE))
+    borders = [start, *(line_stop(source, start + (end - start) * i // shares, end) for i in range(1, shares)), end]
+
+    def count(first: int, last: int) -> int:
+        windows = whole_lines(source, first, last)
+        return sum(query.count(way_in(query, way, at, stop), text, at, stop) for text, at, stop, _ in windows)
+
+    others = [in_child(lambda span=span: count(*span)) for span in zip(borders[1:], borders[2:])]  # type: ignore[misc]
+    return count(*borders[:2]) + sum(result() for result in others)
+
+
+def processors() -> int:
+    """How many processors this process may use, at most 8."""
+    try:
+        return min(8, len(posix.sched_getaffinity(0)))
+    except (AttributeError, OSError):
+        return min(8, posix.cpu_count() or 1)
+
+
+def in_child(work: Callable[[], int]) -> Callable[[], int]:
+    """Begin some work in a child process; the function that waits for its result. What a child does not deliver is done here."""
+    read_end, write_end = posix.pipe()
+    try:
+        child = posix.fork()
+    except OSError:
+        child = -1
+    if child == 0:
+        try:
+            posix.write(write_end, b"%d." % work())
+        finally:
+            posix._exit(0)
+    posix.close(write_end)
+
+    def result() -> int:
+        said = posix.read(read_end, 32)
+        posix.close(read_end)
+        if child > 0:
+            posix.waitpid(child, 0)
+        return int(said[:-1]) if said.endswith(b".") else work()
+
+    return result
+
+
+def whole_lines(source: Source, start: int, end: int) -> Iterator[Tuple[Any, int, int, int]]:
+    """Bytes start to end, which are whole lines, in windows of whole lines: (text, start and end in it, offset of the text in the source).
+    A text lasts until the next one. A line too long to be copied is mapped, by itself."""
     file = getattr(source.read, "__self__", None)
-    if not isinstance(file, OpenFile) and source.size > SNAPSHOT:  # a live file, which may be cut short while it is mapped
+    buffer = bytearray(WINDOW) if isinstance(file, OpenFile) and hasattr(posix, "preadv") else None
+    while start < end:
+        size = min(WINDOW, end - start)
+        text: Any = buffer if buffer and posix.preadv(file.fd, [buffer], start) >= size else source.read(start, start + size)  # type: ignore
+        cut = text.rfind(b"\n", 0, size) + 1
+        if start + size == end:
+            cut = size
+        elif not cut:
+            stop = line_stop(source, start, end)
+            if stop - start > LONG_LINE:
+                yield mapped(source), start, stop, 0
+                start = stop
+                continue
+            text, cut = source.read(start, stop), stop - start
+        yield text, 0, cut, start
+        start += cut
+
+
+def line_stop(source: Source, at: int, end: int) -> int:
+    """Where the line that holds `at` ends, its LF included; `end` at the latest."""
+    for base, data in source.chunks(CHUNK, at):
+        found = data.find(b"\n")
+        if found >= 0:
+            return min(end, base + found + 1)
+    return end
+
+
+def mapped(source: Source) -> Any:
+    """All bytes of a source, as something that has find, rfind and slices, without reading them."""
+    import mmap
+
+    file = getattr(source.read, "__self__", None)
+    if not isinstance(file, OpenFile):  # a live file, which may be cut short while it is mapped
         file = nameless_file(getenv("TMPDIR") or "/tmp")
         for _, data in source.chunks():
             file.append(data)
-    if isinstance(file, OpenFile) and source.size:
-        import mmap
-
-        return mmap.mmap(file.fd, source.size, mmap.MAP_PRIVATE, mmap.PROT_READ)
-    return source.read(0, source.size)
+    return mmap.mmap(file.fd, source.size, mmap.MAP_PRIVATE, mmap.PROT_READ)
 
 
 class Row:
@@ -10739,7 +12291,7 @@ def hit_page(found: Iterable[Hits], context: int, budget: int) -> Tuple[List[str
     for hits in found:
         last = 0
         for i, span in enumerate(hits.spans):
-            width = 2 * WIDTHS[0][1]
+            width = HIT_WIDTH
             heading = [] if last else [heading_of(hits.place)]
             while True:
                 block, count = hit_rows(hits, i, context, last, width)
@@ -10880,8 +12432,8 @@ _GROUPS = ("new", "newly skipped", "fixed", "still")  # the order in which a dif
 
 
 def diff_runs(before: Run, after: Run) -> Dict[str, Any]:
-    """How two runs differ, as plain data: exit status, facts by what became of them, totals, kinds of lines that came and went, sizes.
-    Raises CtxError when evidence is gone."""
+    """How two runs differ, as plain data: exit status, facts by what became of them, totals, kinds of lines that came and went,
+    sizes. Raises CtxError when evidence is gone."""
     change = Change(facts_of(before), facts_of(after))
     old, new = kinds_of_lines(before), kinds_of_lines(after)
     return {
@@ -10911,7 +12463,7 @@ def kinds_of_lines(run: Run) -> Dict[bytes, Dict[str, Any]]:
     for source in run.sources():
         number = 0
         for _, data in source.line_windows(0, min(source.size, DIFF_WINDOW)):
-            for line in split_lines(data):
+            for line in data.split(b"\n"):
                 number += 1
                 kind = _shape(steady(clean(line)))
                 entry = kinds.get(kind)
@@ -10941,7 +12493,11 @@ def diff_lines(difference: Dict[str, Any], budget: int) -> List[str]:
         entries = sorted(difference[name], key=lambda entry: (entry["stream"], entry["line"]))
         if entries:
             out.append("lines %s: %s" % (name, plural(len(entries), "kind")))
-            out += told([line_text(entry, mark, run) for entry in entries[:DIFF_LINES]] + ["  …"] * (len(entries) > DIFF_LINES), budget // 4, "  ")
+            out += told(
+                [line_text(entry, mark, run) for entry in entries[:DIFF_LINES]] + ["  …"] * (len(entries) > DIFF_LINES),
+                budget // 4,
+                "  ",
+            )
     if not difference["whole"]:
         out.append("lines were compared in the first %s of each stream" % human(DIFF_WINDOW))
     out.append("size: %s → %s" % tuple(human(size) for size in difference["bytes"]))
@@ -10966,7 +12522,40 @@ def fact_text(fact: Dict[str, Any], handle: str) -> str:
 def line_text(entry: Dict[str, Any], mark: str, handle: str) -> str:
     """One kind of line of a difference, with the address of the first such line."""
     text = visible(clip(fsencode(redact_text(entry["text"])), WIDTHS[-1][1]))
-    return "  %s %s%s  %s#%s:%d" % (mark, text, " ×%s" % commas(entry["count"]) if entry["count"] > 1 else "", handle, entry["stream"], entry["line"])
+    return "  %s %s%s  %s#%s:%d" % (
+        mark,
+        text,
+        " ×%s" % commas(entry["count"]) if entry["count"] > 1 else "",
+        handle,
+        entry["stream"],
+        entry["line"],
+    )
+
+
+def redacted_difference(difference: Dict[str, Any]) -> Dict[str, Any]:
+    """A difference as it may be shown: no secrets in identities, messages and lines."""
+
+    def safe(value: Any) -> Any:
+        if isinstance(value, str):
+            return redact_text(value)
+        if isinstance(value, dict):
+            return {key: safe(item) for key, item in value.items()}
+        return [safe(item) for item in value] if isinstance(value, (list, tuple)) else value
+
+    return dict(safe(difference))
+
+
+def fact_address(run: Run, identity: str) -> Address:
+    """Where the section of one fact stands: the fact with that identity, else the only one that holds it. Raises CtxError."""
+    facts = facts_of(run)["facts"]
+    found = [fact for fact in facts if fact["identity"] == identity] or [fact for fact in facts if identity in fact["identity"]]
+    spots = list(dict.fromkeys((fact["stream"], *fact["lines"]) for fact in found if fact["lines"][0]))
+    if len(spots) != 1:
+        names = list(dict.fromkeys(redact_text(fact["identity"]) for fact in found or facts))
+        many = "did you mean %s?" % " or ".join(map(quoted, names[:5])) if names else "ctx get %s --facts lists all" % run.handle
+        raise CtxError("--fact %s: %s" % (quoted(identity), "more than one" if found else "no such fact"), many)
+    stream, first, last = spots[0]
+    return Address("run", run.handle[4:], stream, Lines(first, last))
 
 
 # ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -11190,6 +12779,8 @@ def run_verb(options: Options, words: List[str]) -> int:
         except OSError as error:
             raise spawn_error(argv, error) from None
     settings = load_config()
+    if "--no-delta" in options:
+        settings["budget", "delta"] = False
     log, summary = open_output(options, "--log", posix.O_TRUNC), open_output(options, "--summary", posix.O_APPEND)
     problem, spool = None, None
     try:
@@ -11265,13 +12856,20 @@ def get_verb(options: Options, words: List[str]) -> int:
     address = parse_address(one_word(words, "write ctx get run:HEX, as a digest prints it; ctx runs lists runs"))
     settings = load_config()
     raw = check_raw(options, settings)
-    chosen = [flag for flag in ("--lines", "--tail", "--bytes", "--grep", "--pointer") if flag in options]
+    chosen = [flag for flag in ("--lines", "--tail", "--bytes", "--grep", "--pointer", "--facts", "--fact") if flag in options]
     if len(chosen) > 1 or (address.lines and chosen and chosen[0] not in ("--grep", "--pointer")):
         raise CtxError("%s: one selection at a time" % " and ".join(["lines in the address"] * bool(address.lines) + chosen), "drop all but one")
     if "--lines" in options:
         address.lines = parse_lines(options["--lines"])
     if address.kind == "run" and not (address.stream or address.lines or chosen or raw or "--all" in options):
         return show_digest(resolve_run(address.name), options, settings)
+    if "--facts" in options or "--fact" in options:
+        if address.kind != "run" or address.stream:
+            raise CtxError("%s: facts belong to a run" % quoted(str(address)), "write run:HEX")
+        run = resolve_run(address.name)
+        if "--facts" in options:
+            return show_facts(run, options)
+        address = fact_address(run, options["--fact"])
     place = resolve(address)
     if "--grep" in options:
         return show_hits("get", Query(options["--grep"]), [place], [options["--grep"], str(address)], options, settings)
@@ -11285,6 +12883,33 @@ def get_verb(options: Options, words: List[str]) -> int:
     else:
         start, end = place.span()
     return show_page(place, start, end, options, settings)
+
+
+def show_facts(run: Run, options: Options) -> int:
+    """Print every fact of a run, with its lines: 1 when there is none."""
+    summary = facts_of(run)
+    facts = [{key: redact_text(value) if isinstance(value, str) else value for key, value in fact.items()} for fact in summary["facts"]]
+    rows = []
+    for fact in facts:
+        first, last = fact["lines"]
+        spot = "#%s:%d-%d" % (fact["stream"], first, last) if first else ""
+        rows.append("  ".join(part for part in (fact["kind"], fact["identity"], fact["location"], spot) if part))
+    report(options, dict(summary, facts=facts), [visible(fsencode(row)) for row in rows])
+    return EXIT_SAME if facts else EXIT_DIFFERS
+
+
+def diff_verb(options: Options, words: List[str]) -> int:
+    """ctx diff"""
+    if len(words) != 2:
+        raise CtxError("two runs, please", "write ctx diff run:HEX run:HEX, the older one first; ctx runs lists runs")
+    settings = load_config()
+    addresses = [parse_address(word) for word in words]
+    for word, address in zip(words, addresses):
+        if address.kind != "run" or address.stream or address.lines:
+            raise CtxError("%s: whole runs are compared" % quoted(word), "write run:HEX")
+    difference = diff_runs(*(resolve_run(address.name) for address in addresses))
+    report(options, redacted_difference(difference), diff_lines(difference, settings["budget", "page"]))
+    return EXIT_DIFFERS if is_different(difference) else EXIT_SAME
 
 
 def show_page(place: Place, start: int, end: int, options: Options, settings: Settings) -> int:
@@ -11535,7 +13160,8 @@ VERBS = [
     Verb("run", "run [options] -- CMD ARGS…  |  run [options] --shell 'LINE'", "run a command, keep all of its output, show what matters of it", run_verb,
          [("--shell", "LINE", "a line for your shell ($SHELL if bash or zsh, else bash, else sh)"), ("--stream", "", "pass everything through as it comes; the digest comes last"),
           ("--timeout", "TIME", "end it after so many seconds (or 90s, 1.5m, 2h): exit 124"), ("--log", "FILE", "also write the full output to FILE as it comes"),
-          ("--summary", "FILE", "also append the digest to FILE, as a CI job summary")],
+          ("--summary", "FILE", "also append the digest to FILE, as a CI job summary"),
+          ("--no-delta", "", "do not tell what changed since the last run of the same command")],
          """
 The command runs exactly as typed: same arguments, stdin, directory, environment. Small output is replayed untouched; of a flood a digest is
 printed, and the rest is kept under the handle in its first line. The exit status is the command's own: 124 the time ran out, 125 ctx itself
@@ -11548,12 +13174,15 @@ failed, 126 not executable, 127 not found. CTX_OFF=1 in the environment runs it 
     Verb("get", "get ADDRESS [selection]", "read what an address names, page by page", get_verb,
          [("--lines", "A-B", "lines A to B, counted from 1; also A: to the end, :B from the start"), ("--tail", "N", "the last N lines"),
           ("--bytes", "A:B", "bytes A up to but not including B, counted from 0"), ("--grep", "RE", "the lines that match, with their numbers"),
-          ("--pointer", "P", "of a JSON document the value at pointer P, as in /items/0/name"), ("--all", "", "everything selected at once, not a page"), _RAW, _JSON],
+          ("--pointer", "P", "of a JSON document the value at pointer P, as in /items/0/name"), ("--all", "", "everything selected at once, not a page"),
+          ("--facts", "", "every fact that was found in a run, with its lines"), ("--fact", "ID", "the whole section of the fact with that identity"), _RAW, _JSON],
          """
 Addresses: run:HEX (its digest again), run:HEX#stdout, #stderr, #output (both in order of arrival), blob:HEX, repo:PATH (a live file of the
 workspace); each with :A-B for lines, and @ANCHOR behind it to make sure that they still read the same. stdout has the exact bytes; where the
 page goes on is said on stderr. Exit 3: secrets were redacted, this is not the stored text.""",
          ["ctx get run:{run}", "ctx get run:{run}#output:10-20", "ctx get run:{run} --tail 5", "ctx get run:{run} --grep '7{3}'", "ctx get repo:data.json --pointer /items/0"]),
+    Verb("diff", "diff RUN-A RUN-B", "tell how two runs differ: what broke, what was mended, what else changed", diff_verb, [_JSON],
+         "Behaviour first, then kinds of lines that came or went, then sizes. Exit 0 the same, 1 different.", ["ctx diff run:{run} run:{run}"]),
     Verb("search", "search PATTERN [ADDRESS…] [options]", "search what was kept", search_verb,
          [("-i", "", "ignore case"), ("-F", "", "the pattern is text, not a regular expression"), ("-w", "", "whole words only"), ("-C", "N", "N lines of context"),
           ("--count", "", "only how many lines match"), ("--last", "", "in the last run (the default)"), ("--all", "", "in everything kept, newest first"),

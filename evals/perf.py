@@ -116,19 +116,19 @@ def make_pytest_log(path: str, size: int) -> None:
     count = 200
     noise = b"".join(b"DEBUG    app.db:db.py:%d SELECT * FROM orders WHERE id = %d -- 0 rows, no error\n" % (i % 400, i * 7919) for i in range(size // count // 74))
     with open(path, "wb") as file:
-        file.write(b"=" * 29 + b" test session starts " + b"=" * 29 + b"\nplatform linux -- Python 3.11.7, pytest-9.2.0, pluggy-1.7.0\nrootdir: /srv/app\n")
+        file.write(b" test session starts ".center(79, b"=") + b"\nplatform linux -- Python 3.11.7, pytest-9.2.0, pluggy-1.7.0\nrootdir: /srv/app\n")
         file.write(b"collected %d items\n\n" % (count + 10))
         file.write(b"tests/test_orders.py " + b"." * 10 + b"F" * 49 + b" [ 28%]\n" + b"F" * 72 + b" [ 62%]\n" + b"F" * (count - 121) + b" [100%]\n\n")
-        file.write(b"=" * 35 + b" FAILURES " + b"=" * 35 + b"\n")
+        file.write(b" FAILURES ".center(79, b"=") + b"\n")
         for i in range(count):
             name = b"test_order_%d" % i
-            file.write(b"_" * 30 + b" " + name + b" " + b"_" * (48 - len(name)) + b"\n\n    def " + name + b"():\n>       assert total(%d) == %d\nE       assert %d == %d\n" % (i, i, i + 1, i))
+            file.write((b" " + name + b" ").center(79, b"_") + b"\n\n    def " + name + b"():\n>       assert total(%d) == %d\nE       assert %d == %d\n" % (i, i, i + 1, i))
             file.write(b"E        +  where %d = total(%d)\n\ntests/test_orders.py:%d: AssertionError\n" % (i + 1, i, 10 + 3 * i))
-            file.write(b"-" * 28 + b" Captured log call " + b"-" * 33 + b"\n" + noise)
-        file.write(b"=" * 27 + b" short test summary info " + b"=" * 28 + b"\n")
+            file.write(b" Captured log call ".center(79, b"-") + b"\n" + noise)
+        file.write(b" short test summary info ".center(79, b"=") + b"\n")
         for i in range(count):
             file.write(b"FAILED tests/test_orders.py::test_order_%d - assert %d == %d\n" % (i, i + 1, i))
-        file.write(b"=" * 24 + b" %d failed, 10 passed in 61.42s (0:01:01) " % count + b"=" * 24 + b"\n")
+        file.write((b" %d failed, 10 passed in 61.42s (0:01:01) " % count).center(79, b"=") + b"\n")
 
 
 def keep(bench: Bench, path: str) -> str:

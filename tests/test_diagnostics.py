@@ -1,4 +1,5 @@
 """Compilers, builds, linters, type checkers, formatters, packaging tools: facts against what the tools' own machine formats say."""
+
 from __future__ import annotations
 
 import gzip
@@ -15,8 +16,29 @@ import ctx
 
 CORPUS = Path(__file__).parent / "corpus"
 CASES = sorted(path.parent.name for path in CORPUS.glob("dg_*/truth.json"))
-OTHERS = ("pt_*", "un_*", "csv_table", "git_*", "grep_*", "js_jest*", "js_mocha*", "js_node*", "json_minified", "k8s_yaml", "kubectl_table", "log_*", "ls_lR",
-          "npm_ls_json_deep", "sqlite_column", "tree", "bytes_*", "bash_syntax", "bin_*", "go_test_fail", "go_test_json")  # fmt: skip
+OTHERS = (
+    "pt_*",
+    "un_*",
+    "csv_table",
+    "git_*",
+    "grep_*",
+    "js_jest*",
+    "js_mocha*",
+    "js_node*",
+    "json_minified",
+    "k8s_yaml",
+    "kubectl_table",
+    "log_*",
+    "ls_lR",
+    "npm_ls_json_deep",
+    "sqlite_column",
+    "tree",
+    "bytes_*",
+    "bash_syntax",
+    "bin_*",
+    "go_test_fail",
+    "go_test_json",
+)
 
 
 def read(name, stream):
@@ -30,7 +52,11 @@ def read(name, stream):
 def load(name):
     """Sources, exit status and truth of a case."""
     sources = [ctx.Source.of_bytes(stream, read(name, stream)) for stream in ("stdout", "stderr")]
-    return sources, int((CORPUS / name / "exit").read_text()), json.loads((CORPUS / name / "truth.json").read_text(encoding="utf-8"))
+    return (
+        sources,
+        int((CORPUS / name / "exit").read_text()),
+        json.loads((CORPUS / name / "truth.json").read_text(encoding="utf-8")),
+    )
 
 
 def parse(text, status=1, stream="output"):
@@ -39,7 +65,13 @@ def parse(text, status=1, stream="output"):
 
 def same(truth, found):
     """Whether two spellings name one place: the output may add the directory, the truth may lack the column."""
-    return truth == found or found.startswith(truth + ":") or found.endswith("/" + truth) or truth.endswith("/" + found) or os.path.normpath(truth) == os.path.normpath(found)
+    return (
+        truth == found
+        or found.startswith(truth + ":")
+        or found.endswith("/" + truth)
+        or truth.endswith("/" + found)
+        or os.path.normpath(truth) == os.path.normpath(found)
+    )
 
 
 def check(name, sources, status, truth, numbers=True):
@@ -93,18 +125,47 @@ def test_real_outputs(name):
     check(name, *load(name))
 
 
-SHARED = ["cargo_build_errors", "clang_small", "cmake_configure_error", "flake8_flood", "gcc_color", "go_build_errors", "go_build_errors_e", "go_test_vet_stops",
-          "javac_semantic", "js_eslint_flood", "js_eslint_stylish", "js_prettier_check", "ld_errors", "make_zlib_stop", "mypy_flood", "mypy_pretty", "npm_eresolve", "npm_etarget",
-          "pip_resolver_conflict", "pylint_small", "pyright_toolz", "ruff_grouped", "shellcheck_small", "ts_tsc_flood", "ts_tsc_small", "json_ruff", "py_traceback", "py_syntaxerror"]  # fmt: skip
+SHARED = [
+    "cargo_build_errors",
+    "clang_small",
+    "cmake_configure_error",
+    "flake8_flood",
+    "gcc_color",
+    "go_build_errors",
+    "go_build_errors_e",
+    "go_test_vet_stops",
+    "javac_semantic",
+    "js_eslint_flood",
+    "js_eslint_stylish",
+    "js_prettier_check",
+    "ld_errors",
+    "make_zlib_stop",
+    "mypy_flood",
+    "mypy_pretty",
+    "npm_eresolve",
+    "npm_etarget",
+    "pip_resolver_conflict",
+    "pylint_small",
+    "pyright_toolz",
+    "ruff_grouped",
+    "shellcheck_small",
+    "ts_tsc_flood",
+    "ts_tsc_small",
+    "json_ruff",
+    "py_traceback",
+    "py_syntaxerror",
+]
 
 
 @pytest.mark.parametrize("name", SHARED)
 def test_shared_cases(name):
-    if not (CORPUS / name).exists():
+    if not (CORPUS / name / "truth.json").exists():
         pytest.skip("not stored here")
     sources, status, truth = load(name)
     found = ctx.parse_diagnostics(sources, status)
-    census = b"".join(b"%s\t%s\t%s\n" % (fact.identity, fact.location, fact.message) for evidence in found for fact in evidence.facts).decode("utf-8", "replace")
+    census = b"".join(
+        b"%s\t%s\t%s\n" % (fact.identity, fact.location, fact.message) for evidence in found for fact in evidence.facts
+    ).decode("utf-8", "replace")
     assert found and [text for text in truth["identities"] + truth["locations"] if text not in census] == []
     assert all(evidence.unsure == "" for evidence in found)
     check_numbers(sources, found)
@@ -140,19 +201,27 @@ VARIANTS = {
     "crlf": lambda data: data.replace(b"\n", b"\r\n"),
     "stamped": per_line(lambda number: b"2026-11-30T10:00:%02d.1234567Z " % (number % 60)),
     "columns": per_line(lambda number: b"build\tRun checks\t2026-11-30T10:00:%02d.1234567Z " % (number % 60)),
-    "surrounded": lambda data: b"##[group]Run checks\nchecks --all\n##[endgroup]\n" + data + b"\n##[error]Process completed with exit code 1.\n" if data else data,
+    "surrounded": lambda data: (
+        b"##[group]Run checks\nchecks --all\n##[endgroup]\n" + data + b"\n##[error]Process completed with exit code 1.\n"
+        if data
+        else data
+    ),
     "coloured": per_line(lambda number: b"\x1b[36m" if number % 2 else b"\x1b[0m"),
 }
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("variant", sorted(VARIANTS))
 @pytest.mark.parametrize("name", SMALL)
 def test_variants(name, variant):
     sources, status, truth = load(name)
     plain = ctx.parse_diagnostics(sources, status)
     found = ctx.parse_diagnostics(changed(sources, VARIANTS[variant]), status)
-    assert [(e.profile, e.claimed, e.totals, e.outcome, [(f.kind, f.identity, f.location, f.message) for f in e.facts]) for e in found] == [
-        (e.profile, e.claimed, e.totals, e.outcome, [(f.kind, f.identity, f.location, f.message) for f in e.facts]) for e in plain]  # fmt: skip
+    assert [
+        (e.profile, e.claimed, e.totals, e.outcome, [(f.kind, f.identity, f.location, f.message) for f in e.facts]) for e in found
+    ] == [
+        (e.profile, e.claimed, e.totals, e.outcome, [(f.kind, f.identity, f.location, f.message) for f in e.facts]) for e in plain
+    ]
 
 
 @pytest.mark.parametrize("name", SMALL)
@@ -175,7 +244,11 @@ def test_several_tools_in_one_log():
         sources, status, truth = load(name)
         alone = next(e for e in ctx.parse_diagnostics(sources, status) if e.profile == truth["profile"])
         there = found[truth["profile"]]
-        assert [f.identity for f in there.facts] == [f.identity for f in alone.facts] and there.totals == alone.totals and there.claimed == alone.claimed
+        assert (
+            [f.identity for f in there.facts] == [f.identity for f in alone.facts]
+            and there.totals == alone.totals
+            and there.claimed == alone.claimed
+        )
         first, last = lengths[name]
         assert all(first <= span[1] <= span[2] <= last for span in there.span)
 
@@ -189,7 +262,7 @@ def profile_of(text, status=1):
 
 def test_one_spelling_many_tools():
     assert profile_of(b"a.c:3:5: error: expected ';' before '}' token\n") == ["gcc/v1"]
-    assert profile_of(b"a.py:3:5: error: Name \"x\" is not defined  [name-defined]\n") == ["mypy/v1"]
+    assert profile_of(b'a.py:3:5: error: Name "x" is not defined  [name-defined]\n') == ["mypy/v1"]
     assert profile_of(b"a.py:3:5: E302 expected 2 blank lines, found 1\n") == ["flake8/v1"]
     assert profile_of(b"a.py:3:5: F401 `os` imported but unused\n") == ["ruff/v1"]
     assert profile_of(b"a.py:3:5: B008 Do not perform function calls\n") == ["diagnostics/v1"]
@@ -207,19 +280,41 @@ def test_windows_paths_keep_their_drive():
 
 
 def test_severity_orders_facts():
-    text = b"".join(b"a.c:%d:1: warning: unused [-Wunused]\n" % n for n in range(1, 151)) + b"b.c:1:1: fatal error: x.h: No such file or directory\n"
+    text = (
+        b"".join(b"a.c:%d:1: warning: unused [-Wunused]\n" % n for n in range(1, 151))
+        + b"b.c:1:1: fatal error: x.h: No such file or directory\n"
+    )
     (evidence,) = parse(text)
     assert ctx.required_facts(evidence)[0].identity == b"b.c:1:1"
     assert sum(fact.kind == "warning" for fact in evidence.facts) == 150
 
 
-@pytest.mark.parametrize("text", [
-    b"src/a.py:12:    return error: x\n", b"  a.c:3:5: error: indented, so quoted\n", b"> a.c:3:5: error: quoted\n", b"| a.c:3:5: error: quoted\n",
-    b"E   a.py:3: error: in a traceback\n", b"the docs say a.c:3:5: error: x\n", b"echo 'a.py:3:5: F401 x'\n", b"+a.c:3:5: error: in a diff\n",
-    b"12:34:56 INFO error: none\n", b"no errors: 0 warnings: 0\n", b"https://example.com:80:3: error\n", b"Found 3 errors.\n", b"3 errors\n", b"9 problems (1 error)\n",
-    b"src/x.go:12:5:\tfmt.Println(x)\n", b"    x_test.go:12: got 1, want 2\n", b"note.md:12: error: of a grep\n", b"1:1  error  no file above\n",
-    b"FAILED: 3 tests\n", b"*** done ***\n", b"[ERROR] something\n",
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"src/a.py:12:    return error: x\n",
+        b"  a.c:3:5: error: indented, so quoted\n",
+        b"> a.c:3:5: error: quoted\n",
+        b"| a.c:3:5: error: quoted\n",
+        b"E   a.py:3: error: in a traceback\n",
+        b"the docs say a.c:3:5: error: x\n",
+        b"echo 'a.py:3:5: F401 x'\n",
+        b"+a.c:3:5: error: in a diff\n",
+        b"12:34:56 INFO error: none\n",
+        b"no errors: 0 warnings: 0\n",
+        b"https://example.com:80:3: error\n",
+        b"Found 3 errors.\n",
+        b"3 errors\n",
+        b"9 problems (1 error)\n",
+        b"src/x.go:12:5:\tfmt.Println(x)\n",
+        b"    x_test.go:12: got 1, want 2\n",
+        b"note.md:12: error: of a grep\n",
+        b"1:1  error  no file above\n",
+        b"FAILED: 3 tests\n",
+        b"*** done ***\n",
+        b"[ERROR] something\n",
+    ],
+)
 def test_decoys_are_no_facts(text):
     assert parse(text) == []
 
@@ -227,14 +322,22 @@ def test_decoys_are_no_facts(text):
 def test_success_is_believed_only_at_the_end_and_never_over_a_failure():
     assert parse(b"Success: no issues found in 3 source files\n", 0)[0].outcome == "passed"
     assert parse(b"Success: no issues found in 3 source files\n" + b"line\n" * 100, 0) == []
-    (evidence,) = parse(b"a.py:1: error: bad  [misc]\nFound 1 error in 1 file (checked 1 source file)\nSuccess: no issues found in 3 source files\n")
+    (evidence,) = parse(
+        b"a.py:1: error: bad  [misc]\nFound 1 error in 1 file (checked 1 source file)\nSuccess: no issues found in 3 source files\n"
+    )
     assert evidence.outcome == "failed"
 
 
 def test_a_crashed_linter_is_no_success():
-    text = b"Traceback (most recent call last):\n  File \"/x/lint.py\", line 3, in <module>\n    main()\nValueError: bad configuration\n"
+    text = (
+        b'Traceback (most recent call last):\n  File "/x/lint.py", line 3, in <module>\n    main()\nValueError: bad configuration\n'
+    )
     (evidence,) = parse(text, 2)
-    assert evidence.outcome == "failed" and evidence.facts[0].identity == b"/x/lint.py:3 ValueError" and evidence.facts[0].message == b"ValueError: bad configuration"
+    assert (
+        evidence.outcome == "failed"
+        and evidence.facts[0].identity == b"/x/lint.py:3 ValueError"
+        and evidence.facts[0].message == b"ValueError: bad configuration"
+    )
 
 
 def test_counts_that_do_not_add_up():
@@ -254,8 +357,13 @@ def test_what_a_header_repeats_is_one_fact():
 def test_large_outputs_are_sampled_and_say_so():
     filler = b"gcc -Werror -c file.c -o file.o\n" * 400_000
     (evidence,) = parse(filler + b"a.c:3:5: error: here\n" + filler)
-    assert [fact.location for fact in evidence.facts] == [b"a.c:3:5"] and evidence.facts[0].first == 400_001 and evidence.unsure == ""
-    flood = b"".join(b"src/file%d.c:%d:5: warning: something is unused here, which is no good at all [-Wunused]\n" % (n % 97, n) for n in range(130_000))
+    assert (
+        [fact.location for fact in evidence.facts] == [b"a.c:3:5"] and evidence.facts[0].first == 400_001 and evidence.unsure == ""
+    )
+    flood = b"".join(
+        b"src/file%d.c:%d:5: warning: something is unused here, which is no good at all [-Wunused]\n" % (n % 97, n)
+        for n in range(130_000)
+    )
     (evidence,) = parse(flood)
     assert len(flood) > 8 * 1024 * 1024 and 50_000 < len(evidence.facts) < 130_000 and evidence.unsure
 
@@ -263,7 +371,10 @@ def test_large_outputs_are_sampled_and_say_so():
 PIECES = [read(name, stream) for name in CASES for stream in ("stdout", "stderr")]
 
 
-@given(st.lists(st.tuples(st.integers(0, max(len(PIECES) - 1, 0)), st.integers(0, 5000), st.integers(0, 3000)), max_size=5), st.integers(0, 3))
+@given(
+    st.lists(st.tuples(st.integers(0, max(len(PIECES) - 1, 0)), st.integers(0, 5000), st.integers(0, 3000)), max_size=5),
+    st.integers(0, 3),
+)
 @settings(max_examples=60, deadline=None)
 def test_any_mixture_of_outputs(cuts, status):
     text = b"".join(PIECES[index][start : start + length] for index, start, length in cuts if PIECES)
@@ -282,16 +393,47 @@ def test_any_mixture_of_outputs(cuts, status):
 def test_every_row_is_used_by_a_case_or_marked():
     names = {dialect.name for dialect in ctx.DIAGNOSTICS + ctx.PACKAGING}
     seen = {e.profile.partition("/")[0] for name in CASES for e in ctx.parse_diagnostics(*load(name)[:2])}
-    unverified = {"swiftc", "kotlinc", "phpstan", "hadolint", "golangci-lint", "dotnet", "gradle", "docker", "composer", "bundler", "go-mod", "cargo", "poetry", "linker", "yarn", "apt", "pnpm", "uv"}
+    unverified = {
+        "swiftc",
+        "kotlinc",
+        "phpstan",
+        "hadolint",
+        "golangci-lint",
+        "dotnet",
+        "gradle",
+        "docker",
+        "composer",
+        "bundler",
+        "go-mod",
+        "cargo",
+        "poetry",
+        "linker",
+        "yarn",
+        "apt",
+        "pnpm",
+        "uv",
+    }
     assert names - seen <= unverified
 
 
 def test_expressions_of_the_table_begin_within_a_line():
     for dialect in ctx.DIAGNOSTICS + ctx.PACKAGING + ctx.ANY_DIAGNOSTICS:
-        for pattern in [*dialect.identities, *dialect.locations, *dialect.summary, dialect.success, dialect.sign, dialect.more, dialect.notes]:
+        for pattern in [
+            *dialect.identities,
+            *dialect.locations,
+            *dialect.summary,
+            dialect.success,
+            dialect.sign,
+            dialect.more,
+            dialect.notes,
+        ]:
             compiled = re.compile(b"(?m)" + pattern)
             assert not pattern or not pattern.startswith(b"^") or pattern is dialect.sign
-            assert set(compiled.groupindex) <= {"path", "line", "col", "severity", "code", "message", "identity", "location", "step", "indent", "project"} or pattern in dialect.summary
+            assert (
+                set(compiled.groupindex)
+                <= {"path", "line", "col", "severity", "code", "message", "identity", "location", "step", "indent", "project"}
+                or pattern in dialect.summary
+            )
 
 
 TABLE = {
@@ -307,31 +449,62 @@ def test_a_users_profile():
     dialect = ctx.user_profile("mytool", TABLE)
     text = b"a.x:3: mytool: bad: no\nb.x:4: mytool: meh: hm\nmytool: 1 bad, 1 meh\n"
     (evidence,) = ctx.parse_diagnostics([ctx.Source.of_bytes("output", text)], 1, [dialect])
-    assert evidence.profile == "mytool/v1" and evidence.claimed == 2 and evidence.totals == {"errors": 1, "warnings": 1} and evidence.unsure == ""
-    assert [(fact.kind, fact.identity, fact.message, fact.first) for fact in evidence.facts] == [("error", b"a.x:3", b"no", 1), ("warning", b"b.x:4", b"hm", 2)]
+    assert (
+        evidence.profile == "mytool/v1"
+        and evidence.claimed == 2
+        and evidence.totals == {"errors": 1, "warnings": 1}
+        and evidence.unsure == ""
+    )
+    assert [(fact.kind, fact.identity, fact.message, fact.first) for fact in evidence.facts] == [
+        ("error", b"a.x:3", b"no", 1),
+        ("warning", b"b.x:4", b"hm", 2),
+    ]
     (evidence,) = ctx.parse_diagnostics([ctx.Source.of_bytes("output", b"mytool: all well\n")], 0, [dialect])
     assert evidence.outcome == "passed"
 
 
 def test_a_users_profile_with_files_above():
-    dialect = ctx.user_profile("x", {"match": "!", "identities": r"  (?P<line>\d+)! (?P<message>.+)", "locations": r"== (?P<path>\S+) ==$"})
+    dialect = ctx.user_profile(
+        "x", {"match": "!", "identities": r"  (?P<line>\d+)! (?P<message>.+)", "locations": r"== (?P<path>\S+) ==$"}
+    )
     (evidence,) = ctx.parse_diagnostics([ctx.Source.of_bytes("output", b"== a.q ==\n  3! no\n== b.q ==\n  4! hm\n")], 1, [dialect])
     assert [fact.identity for fact in evidence.facts] == [b"a.q:3", b"b.q:4"]
 
 
-@pytest.mark.parametrize("change, words", [
-    ({"colour": "red"}, "profile.mytool.colour: no such key"), ({"match": []}, "profile.mytool.match: missing"), ({"identities": ["(?P<path>("]}, "profile.mytool.identities[0]"),
-    ({"identities": ["abc"]}, "no group named"), ({"severity": {"bad": "awful"}}, "profile.mytool.severity"), ({"match": 3}, "profile.mytool.match"),
-    ({"match": "x" * 201}, "too large"), ({"summary": ["[0-9"]}, "profile.mytool.summary[0]"), ({"success": "(a+)+b"}, "profile.mytool.success"), ({"success": 3}, "profile.mytool.success"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "change, words",
+    [
+        ({"colour": "red"}, "profile.mytool.colour: no such key"),
+        ({"match": []}, "profile.mytool.match: missing"),
+        ({"identities": ["(?P<path>("]}, "profile.mytool.identities[0]"),
+        ({"identities": ["abc"]}, "no group named"),
+        ({"severity": {"bad": "awful"}}, "profile.mytool.severity"),
+        ({"match": 3}, "profile.mytool.match"),
+        ({"match": "x" * 201}, "too large"),
+        ({"summary": ["[0-9"]}, "profile.mytool.summary[0]"),
+        ({"success": "(a+)+b"}, "profile.mytool.success"),
+        ({"success": 3}, "profile.mytool.success"),
+    ],
+)
 def test_mistakes_in_a_users_profile(change, words):
     with pytest.raises(ctx.CtxError) as caught:
         ctx.user_profile("mytool", {**TABLE, **change})
     assert words in caught.value.what and caught.value.fix
 
 
-@pytest.mark.parametrize("pattern", [r"(?P<path>(a+)+)b", r"(?P<path>(a|a*)*)", r"(?P<path>.*.*)x", r"(?P<path>a*)(?P<line>a*)", r"(?P<path>(?:a+b?)+)", r"(?P<path>a+)(?P=path)",
-                                     r"(?P<path>.*)a.*b.*c.*d.*e.*f.*g", r"(?P<path>(?:x{1,90}){1,90})"])  # fmt: skip
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        r"(?P<path>(a+)+)b",
+        r"(?P<path>(a|a*)*)",
+        r"(?P<path>.*.*)x",
+        r"(?P<path>a*)(?P<line>a*)",
+        r"(?P<path>(?:a+b?)+)",
+        r"(?P<path>a+)(?P=path)",
+        r"(?P<path>.*)a.*b.*c.*d.*e.*f.*g",
+        r"(?P<path>(?:x{1,90}){1,90})",
+    ],
+)
 def test_expressions_that_could_take_for_ever(pattern):
     with pytest.raises(ctx.CtxError) as caught:
         ctx.user_profile("mytool", {**TABLE, "identities": [pattern]})

@@ -218,6 +218,7 @@ CONTEXTS = [
     ("password", "PGPASSWORD=", "postgres", " psql -h db"),
     ("password", "SMTP_PASS=", "letmein", ""),
     ("password", "DBPASS=", "hunter2", ""),
+    ("password", "docker run -e MYSQL_ROOT_PASSWORD=", "my-secret-pw", " mysql"),
     ("password", "-Dspring.datasource.password=", "letmein", " -jar app.jar"),
     ("password", "MYSQL_PWD=", "letmein", ""),
     ("password", "MYSQL_ROOT_PASSWORD: ", "s3cr3t-root", ""),
@@ -477,6 +478,9 @@ LOOK_ALIKES = [
     "TypeError: Object of type Token is not JSON serializable: token=<Token object at 0x7f3a5c0d2e10>",
     "signature=invalid2 sig=1 signature: " + body(64, HEX),
     "Basic usage: Bearer of bad news1234",
+    "SEC_ERROR_BAD_PASSWORD = SEC_ERROR_BASE + 15,",
+    "clang -Rpass=inline2.* -Rpass-missed=regexp1",
+    "Don't add login and password for non-ftp URLs.",
     "auth=plain2login:ok33 oauth2: rfc6749section4 author=j0hn.d0e123",
 ]
 

@@ -89,22 +89,15 @@ FLAGS = st.sampled_from(["", "", "", "(?i)", "(?s)", "(?m)", "(?x) ", "(?ix)a # 
 PYTHON_PATTERNS = st.builds(lambda flags, parts: flags + "".join(parts), FLAGS, st.lists(PATTERNS | PYTHON, min_size=1, max_size=4))
 
 
-class Forced(ctx.Query):
-    """A query that looks in the way it is told."""
-
-    forced = ""
-
-    def way(self, sample):
-        return self.forced or super().way(sample)
-
-    def ways(self):
-        return ["line"] + ["literal"] * bool(self.literals) + ["sweep"] * bool(self.sweep)
+def ways(query):
+    """Every way in which a query can look."""
+    return ["line"] + ["literal"] * bool(query.literals) + ["sweep"] * bool(query.sweep)
 
 
 def made(pattern, *flags):
     """A query, or no example where Python knows no such pattern."""
     try:
-        return Forced(pattern, *flags)
+        return ctx.Query(pattern, *flags)
     except ctx.CtxError:
         return assume(False)
 
@@ -119,14 +112,15 @@ def naive(query, data):
     ]
 
 
-def looked_for(query, data):
+def looked_for(query, data, way=""):
     """Numbers of the lines that a query finds in data, checked against what `hits` says of them and what `count` says."""
     found = []
-    for start, end, spot in query.hits(data, 0, len(data)):
+    way = way or query.way(data, 0, len(data))
+    for start, end, spot in query.hits(way, data, 0, len(data)):
         assert data[start - 1 : start] in (b"", b"\n") and data[end : end + 1] in (b"", b"\n")
         assert b"\n" not in data[start:end] and start <= spot <= end
         found.append(data.count(b"\n", 0, start) + 1)
-    assert query.count(data, 0, len(data)) == len(found)
+    assert query.count(way, data, 0, len(data)) == len(found)
     return found
 
 
@@ -155,35 +149,90 @@ def looked_for(query, data):
 def test_every_way_finds_the_lines_that_match(pattern, data, fold, word):
     query = made(pattern, False, fold, word)
     expected = naive(query, data)
-    for way in query.ways():
-        query.forced = way
-        assert looked_for(query, data) == expected, way
+    for way in ways(query):
+        assert looked_for(query, data, way) == expected, way
 
 
 @given(RAW.map(ctx.fsdecode), TEXTS, st.booleans(), st.booleans())
 def test_fixed_text(pattern, data, fold, word):
-    query = Forced(pattern, True, fold, word)
+    query = ctx.Query(pattern, True, fold, word)
     found = looked_for(query, data)
     assert found == naive(query, data)
     if not fold and not word:
         assert found == [number for number, line in enumerate(split(data), 1) if ctx.fsencode(pattern) in line]
 
 
+def in_windows(source, query, lines=None, skip=0, keep=10**9):
+    place = ctx.Place(source, ctx.Address("run", "8d8335db6848", "output"), lines)
+    return ctx.search_place(place, query, skip, keep)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(PATTERNS, TEXTS, st.booleans(), st.integers(0, 4), st.integers(0, 4), st.integers(1, 20), st.integers(1, 40), st.booleans())
+def test_windows_and_pages(monkeypatch, tmp_path, pattern, data, fold, skip, keep, window, long_line, on_disk):
+    query = made(pattern, False, fold)
+    source = ctx.Source.of_bytes("output", data)
+    if on_disk and data:
+        (tmp_path / "log").write_bytes(data)
+        file = ctx.open_file(str(tmp_path / "log"))
+        source = ctx.Source("output", file.size, file.read)
+    expected = naive(query, data)
+    with monkeypatch.context() as patch:
+        patch.setattr(ctx, "WINDOW", window)
+        patch.setattr(ctx, "LONG_LINE", long_line)
+        patch.setenv("TMPDIR", str(tmp_path))
+        found = in_windows(source, query, None, skip, keep)
+    assert found.count == len(expected)
+    assert [source.line_at(start) for start, _, _ in found.spans] == expected[skip : skip + keep]
+    if found.spans:
+        assert found.after == (expected[skip - 1] if skip else 0)
+        assert found.before == (expected[skip + keep] if skip + keep < len(expected) else 0)
+
+
+@pytest.mark.filterwarnings("ignore:.*multi-threaded")  # of a test runner that has threads; ctx has none
+@pytest.mark.parametrize("processors", [1, 2, 3, 8])
+@pytest.mark.parametrize("fails", [False, True])
+def test_several_processors_count_the_same(monkeypatch, processors, fails):
+    data = b"".join(b"%d\n" % (i * i) for i in range(3000)) + b"x" * 5000 + b"7\n" * 3000
+    source = ctx.Source.of_bytes("output", data)
+    monkeypatch.setattr(ctx, "SHARE", 1000)
+    monkeypatch.setattr(ctx, "WINDOW", 500)
+    monkeypatch.setattr(ctx, "processors", lambda: processors)
+    forked = []
+
+    def fork():
+        forked.append(1)
+        if fails:
+            raise BlockingIOError(11, "Resource temporarily unavailable")
+        return os.fork()
+
+    monkeypatch.setattr(ctx.posix, "fork", fork)
+    for pattern in ("7", "7|x", "[37]1*$", "^1.*4"):
+        query = ctx.Query(pattern)
+        assert in_windows(source, query, keep=0).count == len(naive(query, data))
+        assert in_windows(source, query, keep=20).count == len(naive(query, data))
+    assert len(forked) == 8 * (processors - 1)
+
+
+@pytest.mark.filterwarnings("ignore:.*multi-threaded")
+def test_a_child_that_dies_is_done_without():
+    parent = os.getpid()
+    assert ctx.in_child(lambda: 42 if os.getpid() == parent else os._exit(1))() == 42
+
+
 @pytest.mark.parametrize("fold", [False, True])
 @pytest.mark.parametrize("pattern", ["status=(404|500)", "ERROR|Error 7", "a.c$", "^19999 ", "[5-9]{4}"])
-def test_ranges_of_a_mapped_file(tmp_path, pattern, fold):
+def test_ranges_of_lines(pattern, fold, monkeypatch):
     data = b"".join(b"%d Error status=%d abc\n" % (i, i % 700) for i in range(20_000))
-    (tmp_path / "log").write_bytes(data)
-    file = ctx.open_file(str(tmp_path / "log"))
-    mapped = ctx.searchable(ctx.Source("output", file.size, file.read))
-    start, end = data.index(b"\n100 ") + 1, data.index(b"\n15000 ") + 1
-    lines = re.compile(b"(?m)^.*?(?:%s).*$" % pattern.encode(), re.I if fold else 0)
-    expected = [found.start() for found in lines.finditer(data) if start <= found.start() < end]
-    query = Forced(pattern, False, fold)
-    for way in query.ways():
-        query.forced = way
-        assert [span[0] for span in query.hits(mapped, start, end)] == expected
-        assert query.count(mapped, start, end) == len(expected)
+    lines = re.compile(pattern.encode(), re.I if fold else 0)
+    expected = [number for number, line in enumerate(split(data), 1) if 100 <= number <= 15_000 and lines.search(line)]
+    query = ctx.Query(pattern, False, fold)
+    source = ctx.Source.of_bytes("output", data)
+    for way in ways(query):
+        monkeypatch.setattr(ctx.Query, "way", lambda self, text, start, end, way=way: way)
+        found = in_windows(source, query, ctx.Lines(100, 15_000))
+        assert [source.line_at(span[0]) for span in found.spans] == expected
+        assert in_windows(source, query, ctx.Lines(100, 15_000), keep=0).count == len(expected)
 
 
 @pytest.mark.parametrize(
@@ -216,8 +265,11 @@ def test_what_every_match_must_hold(pattern, literals, exact):
     assert query.exact == exact
 
 
-def test_long_lines_are_one_line_each():
-    data = b"x" * 9_000_000 + b"needle" + b"y" * 9_000_000 + b"needle\n" + b"Needle\nz"
+def test_long_lines_are_one_line_each(tmp_path, monkeypatch):
+    data = b"x" * 20_000_000 + b"needle" + b"y" * 20_000_000 + b"needle\n" + b"Needle\nz"
+    (tmp_path / "log").write_bytes(data)
+    file = ctx.open_file(str(tmp_path / "log"))
+    source = ctx.Source("output", file.size, file.read)
     for pattern, fold, expected in (
         ("needle", False, [1]),
         ("need[l]e", False, [1]),
@@ -225,20 +277,18 @@ def test_long_lines_are_one_line_each():
         ("^[a-w]", True, [2]),
         ("z$", False, [3]),
     ):
-        query = Forced(pattern, False, fold)
-        for way in query.ways():
-            query.forced = way
-            assert looked_for(query, data) == expected
+        found = in_windows(source, ctx.Query(pattern, False, fold))
+        assert [source.line_at(span[0]) for span in found.spans] == expected
+    assert found.spans == [(len(data) - 1, len(data), len(data) - 1)]
 
 
 @pytest.mark.parametrize("pattern", ["[a-w ]+[0-9]", "[^,]*;", "(a|b)+z", r"\s\d+\s", "[^a]+[0-9]"])
 def test_no_pattern_sees_beyond_its_line(pattern):
     """A set that matches LF would try all of the text from every byte: quadratic in the size of the log, not of its lines."""
     data = b"bbbbbbbbb bbbbbbbbb bbbbbbbbb,\n" * 40_000
-    query = Forced(pattern)
-    for way in query.ways():
-        query.forced = way
-        assert looked_for(query, data) == []
+    query = ctx.Query(pattern)
+    for way in ways(query):
+        assert looked_for(query, data, way) == []
 
 
 # ── grep
@@ -271,7 +321,7 @@ def test_grep_finds_the_same_lines(pattern, data, fold, word):
     status, out = grep(data, "-nE", *flags, "--", ctx.fsencode(pattern))
     assume(status != 2)
     assert looked_for(query, data) == numbers(out)
-    assert grep(data, "-cE", *flags, "--", ctx.fsencode(pattern))[1] == b"%d\n" % query.count(data, 0, len(data))
+    assert grep(data, "-cE", *flags, "--", ctx.fsencode(pattern))[1] == b"%d\n" % len(looked_for(query, data))
 
 
 @gnu_grep
@@ -279,7 +329,7 @@ def test_grep_finds_the_same_lines(pattern, data, fold, word):
 def test_grep_finds_the_same_text(pattern, data, fold, word):
     assume(pattern.isascii() or not (fold or word))
     status, out = grep(data, "-nF", *["-i"] * fold, *["-w"] * word, "-e", pattern.replace(b"\0", b"0"))
-    query = Forced(ctx.fsdecode(pattern.replace(b"\0", b"0")), True, fold, word)
+    query = ctx.Query(ctx.fsdecode(pattern.replace(b"\0", b"0")), True, fold, word)
     assert looked_for(query, data) == numbers(out)
     assert (status == 0) == bool(out)
 
@@ -292,7 +342,7 @@ def test_grep_has_the_same_characters(pattern):
     data = ("\n".join(words) + "\n").encode()
     for flags in ([], ["-i"], ["-w"]):
         expected = numbers(grep(data, "-nE", *flags, pattern, locale="C.UTF-8")[1])
-        assert looked_for(Forced(pattern, False, "-i" in flags, "-w" in flags), data) == expected
+        assert looked_for(ctx.Query(pattern, False, "-i" in flags, "-w" in flags), data) == expected
 
 
 # ── patterns that are none

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import itertools
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -12,7 +13,7 @@ from pathlib import Path
 
 import ctx
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 CORPUS = Path(__file__).parent / "corpus" / "commands.jsonl.gz"
@@ -430,6 +431,51 @@ def test_any_mutation_of_a_real_line_gives_a_line(data):
     start = data.draw(st.integers(0, len(text)))
     end = data.draw(st.integers(start, min(len(text), start + 20)))
     check_spans(ctx.scan(text[:start] + data.draw(SHELLISH) + text[end:]))
+
+
+# Without `>& word`: bash itself expands that word twice.
+RUNNABLE = """a b a b a 1 x "a b" 'c d' # $x "$x" ${x:-y} \\ ; & | < > >f ( ) { } [[ ]] ! = * ~ -n << <<E E $(a) $( `a` ` ${
+$((1)) (( )) if then else fi for x in do done case esac function time ;; && || |& &> 2>&1 <( x= x=( é a; a| b'
+"b $'a 2>f b>f a) (a {a a} !a a=b""".split()
+STUBS = r"""
+a() { printf '%s\0' $(($# + 1)) a "$@" >> "$LOG"; }
+b() { printf '%s\0' $(($# + 1)) b "$@" >> "$LOG"; }
+enable -n kill cd source . exec eval wait
+ulimit -t 5
+"""
+
+
+@needs_bash
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+@given(st.lists(st.tuples(st.sampled_from([*RUNNABLE, "\n", "\\\n"]), st.sampled_from([" ", " ", " ", ""])), max_size=14))
+def test_what_bash_runs_is_what_the_scanner_found(tmp_path_factory, pieces):
+    """Lines of random tokens, in which only the functions a and b can run: each argv they get is that of a command we found."""
+    line = ctx.scan("".join(itertools.chain.from_iterable(pieces)))
+    assume(not line.unsure and line.commands)
+    folder = tmp_path_factory.mktemp("runs")
+    (folder / "stubs").write_text(STUBS)
+    (folder / "log").touch()
+    env = {
+        "BASH_ENV": str(folder / "stubs"),
+        "LOG": str(folder / "log"),
+        "PATH": "/nonexistent",
+        "HOME": str(folder),
+        "LC_ALL": "C.UTF-8",
+    }
+    shell = [BASH, "--norc", "--noprofile", "-c", "--", line.text]
+    (folder / "w").mkdir()
+    subprocess.run(shell, cwd=folder / "w", env=env, stdin=subprocess.DEVNULL, capture_output=True, timeout=30)
+    found = [joined([re.escape(word.text).replace(re.escape(X), ".*") for word in c.words]) for c in line.commands if c.words]
+    ran = (folder / "log").read_text("utf8").split("\0")[:-1]
+    while ran:
+        argv, ran = ran[1 : int(ran[0]) + 1], ran[int(ran[0]) + 1 :]
+        assert any(re.match(pattern, "\0".join(argv), re.S) for pattern in found), argv
+
+
+def joined(patterns):
+    """A pattern of an argv, joined by NUL, in which a word that is not known may be any number of words."""
+    return "\0?".join("(?:%s)?" % pattern if ".*" in pattern else pattern for pattern in patterns) + r"\Z"
 
 
 LINES = commands()[::50]

@@ -168,6 +168,22 @@ def test_a_span_is_whole_or_as_long_as_the_file(tmp_path):
     assert b"".join(file.chunks()) == b"0123456789"
 
 
+def test_short_reads_are_gone_on_with(tmp_path, monkeypatch):
+    class Short:
+        """The module posix, whose reads return less than they could."""
+
+        def __getattr__(self, name):
+            return getattr(posix, name)
+
+        def pread(self, fd, size, at):
+            return posix.pread(fd, min(size, 3), at)
+
+    ctx.write_atomic(str(tmp_path / "file"), b"0123456789")
+    file = ctx.open_file(str(tmp_path / "file"))
+    monkeypatch.setattr(ctx, "posix", Short())
+    assert file.read(1, 9) == b"12345678" and file.read(5, 50) == b"56789"
+
+
 def test_a_nameless_file_has_no_name_and_grows(box):
     file = ctx.nameless_file(str(box.tmp))
     file.append(b"one ")

@@ -126,6 +126,25 @@ def test_equal_bytes_are_kept_once_and_equal_evidence_is_one_run(store):
     assert len(blobs) == 3  # the stream, two manifests
 
 
+def test_what_is_committed_again_is_young_again(store):
+    """No collection that began before the commit may take it."""
+    keep(store, [("stdout", LARGE), ("stderr", SMALL)])
+    age_all(store, 20 * DAY)
+    run = keep(store, [("stdout", LARGE), ("stderr", SMALL)])
+    for digest in (run.digest, *(digest for digest, _ in run.manifest["streams"].values())):
+        assert time.time() - os.stat(store.path(digest)).st_mtime < DAY
+        assert ctx.delete_blob(store, digest) == 0
+
+
+def test_a_file_may_be_put_twice(store):
+    path = store.root + "/spool/file"
+    ctx.write_atomic(path, SMALL)
+    for _ in range(2):
+        store.put_file(path, ctx.sha256(SMALL).hexdigest())
+    assert store.source(ctx.sha256(SMALL).hexdigest()).size == len(SMALL) and os.path.exists(path)
+    assert not [name for _, _, names in os.walk(store.root) for name in names if ".tmp-" in name]
+
+
 def test_files_are_for_nobody_else(store):
     keep(store, {"output": SMALL})
     for base, folders, names in os.walk(store.root):
@@ -362,6 +381,13 @@ def test_a_manifest_that_is_none_is_damage(store):
     assert ctx.is_manifest(good)
 
 
+def test_a_manifest_that_lies_about_a_size_is_damage(store):
+    good = keep(store, {"output": SMALL}).manifest
+    lie = dict(good, streams={"output": [good["streams"]["output"][0], len(SMALL) + 1]})
+    run = ctx.read_manifest(store, store.put(ctx.to_json(lie).encode()))
+    assert "damaged" in error_of(run.source, "output")
+
+
 # ── addresses: found, ambiguous, collected, never captured
 
 
@@ -552,6 +578,7 @@ def test_a_long_run_that_has_just_ended_is_young(store):
     age(spool.base + ".output", 10 * DAY)  # its output came early
     run = spool.commit(["output"], 0, "")
     spool.discard()
+    assert ctx.delete_blob(store, run.manifest["streams"]["output"][0]) == 0
     assert collected(store, quota=1)["runs"] == 0 and data_of(ctx.resolve_run(run.digest[:12])) == SMALL
 
 

@@ -120,3 +120,13 @@ def test_steady_leaves_values_alone(line):
 @pytest.mark.parametrize("size, text", [(0, "0 B"), (999, "999 B"), (1024, "1 KiB"), (4102, "4.01 KiB"), (402 * 1024, "402 KiB"), (1 << 30, "1 GiB"), (1023 * 1024, "0.999 MiB")])
 def test_human_sizes(size, text):
     assert ctx.human(size) == text
+
+
+@given(st.lists(st.sampled_from([b"ab", b"a", b"b", b"\n", b"c"]), max_size=60).map(b"".join), st.integers(1, 7))
+def test_holds_sees_across_window_borders(data, step):
+    source = ctx.Source.of_bytes("output", data)
+    old, ctx.Source.chunks.__defaults__ = ctx.Source.chunks.__defaults__, (step, 0)
+    try:
+        assert source.holds([b"abca", b"\n\nb"]) == (b"abca" in data or b"\n\nb" in data)
+    finally:
+        ctx.Source.chunks.__defaults__ = old

@@ -73,7 +73,7 @@ def _record(rep, kind):
         sub = rep.head_line
     frames = dict(getattr(rep, "user_properties", [])).get("ctx_frames_%s" % getattr(rep, "when", ""), [])
     return {"kind": kind, "id": nid, "when": getattr(rep, "when", None), "head": rep.head_line if sub else None, "message": message,
-            "location": frames[-1] if frames and not sub and crash is not None else None, "frames": frames}
+            "location": frames[-1] if frames and not sub and crash is not None else None}
 
 def pytest_runtest_logreport(report):
     if report.failed:
@@ -1191,7 +1191,9 @@ def save(out, name, command, stdout, stderr, status, truth):
         else:
             with open(os.path.join(where, stream), "wb") as f:
                 f.write(data)
-    for file, text in (("cmd", command), ("exit", str(status)), ("truth.json", json.dumps(truth, indent=1, ensure_ascii=False))):
+    many = sum(len(session["failures"]) for session in truth.get("sessions", ())) > 300
+    facts = json.dumps(truth, indent=None if many else 1, ensure_ascii=False)
+    for file, text in (("cmd", command), ("exit", str(status)), ("truth.json", facts)):
         with open(os.path.join(where, file), "w", encoding="utf-8") as f:
             f.write(text + "\n")
 

@@ -1,0 +1,699 @@
+"""Makes the corpus cases of test runners by running the real tools on small projects with deliberate breakages.
+
+    python3 tests/corpus/make_runners.py [--only REGEX] [--tools DIR]
+
+Projects are written below /home/dev/project, so that what the tools print names no other path. Needed: node with jest, vitest, mocha and
+@playwright/test (npm, in DIR/node_modules), go, cargo with cargo-nextest, cmake with ctest and libgtest-dev, rspec, minitest, phpunit, bats,
+mvn with surefire, tox, nox and django (PyPI). A tool that is missing is left out. The truth of a case is read from the tool's own machine
+format of a second run (JSON, JUnit XML); where a tool has none, from what the project is written to do.
+"""
+
+import argparse
+import gzip
+import html
+import json
+import os
+import re
+import shutil
+import subprocess
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+ROOT = Path("/home/dev/project")
+PACK = 500_000  # bytes from which a stream is kept compressed
+CASES = []
+
+
+def case(name, profile, command, truth, files=None, cwd="web", merged=False, **more):
+    """Remember a case: its command, the files of its project, and the function that reads its truth."""
+    CASES.append(dict(name=name, profile=profile, command=command, truth=truth, files=files or {}, cwd=cwd, merged=merged, more=more))
+
+
+def environment(tools):
+    """A small environment, the same everywhere."""
+    cargo = os.path.expanduser("~/.cargo/bin")
+    path = [str(tools / "bin"), cargo, "/usr/local/bin", "/usr/bin", "/bin"]
+    keep = {name: os.environ[name] for name in ("RUSTUP_HOME",) if name in os.environ}
+    home = {"RUSTUP_HOME": os.path.expanduser("~/.rustup"), "CARGO_HOME": os.path.expanduser("~/.cargo"), "GOFLAGS": "-mod=mod", "GOPROXY": "off"}
+    home.update(keep, PATH=":".join(path), HOME="/home/dev", LANG="C.UTF-8", TERM="dumb", GOCACHE="/tmp/make-runners-go", MAVEN_OPTS="-Dmaven.repo.local=" + os.environ.get("MAVEN_REPOSITORY", os.path.expanduser("~/.m2/repository")))
+    return home
+
+
+def shell(command, cwd, env, merged=False):
+    """Run a command; its exit status and streams."""
+    done = subprocess.run(["bash", "-c", command], cwd=str(cwd), env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT if merged else subprocess.PIPE, timeout=900)  # fmt: skip
+    return done.returncode, done.stdout, done.stderr or b""
+
+
+def write(folder, files):
+    """Write the files of a project."""
+    for name, text in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf8")
+        if text.startswith("#!"):
+            path.chmod(0o755)
+
+
+def make(one, env):
+    """Run one case and keep it."""
+    cwd = ROOT / one["cwd"]
+    write(cwd, one["files"])
+    status, out, err = shell(one["command"], cwd, env, one["merged"])
+    if status in (126, 127):
+        return "not installed"
+    truth = {"profile": one["profile"], "family": one["profile"].split("/")[0], "exit": status, "cwd": str(cwd)}
+    truth.update(one["truth"](lambda command: shell(command, cwd, env), cwd, out.decode("utf8", "replace") + err.decode("utf8", "replace")))
+    truth.update(one["more"])
+    folder = HERE / one["name"]
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    (folder / "cmd").write_text(one["command"] + "\n")
+    (folder / "exit").write_text("%d\n" % status)
+    (folder / "truth.json").write_text(json.dumps(truth, indent=1, ensure_ascii=False) + "\n", encoding="utf8")
+    for name, data in (("stdout", out), ("stderr", err)):
+        if len(data) > PACK:
+            (folder / (name + ".gz")).write_bytes(gzip.compress(data, 9, mtime=0))
+        else:
+            (folder / name).write_bytes(data)
+    return "exit %d, %d+%d bytes, %d identities" % (status, len(out), len(err), len(truth.get("identities", ())))
+
+
+def passing(run, cwd, text):
+    """The truth of a run without failures."""
+    return {"identities": [], "source": "exit status 0"}
+
+
+def known(*identities, **more):
+    """A truth that is known because the project was written so."""
+    return lambda run, cwd, text: dict({"identities": list(identities), "source": "the project is written to fail so"}, **more)
+
+
+# ── JavaScript
+
+
+def jest_truth(command):
+    def read(run, cwd, text):
+        report = json.loads(run(command + " --json 2>/dev/null")[1])
+        failed = [result for result in report["testResults"] if result["status"] == "failed"]
+        tests = [" › ".join(test["ancestorTitles"] + [test["title"]]) for result in failed for test in result["assertionResults"] if test["status"] == "failed"]
+        files = [os.path.relpath(result["name"], str(cwd)) for result in failed]
+        return {"identities": tests + files, "outcome": {"failed": report["numFailedTests"], "passed": report["numPassedTests"]}, "source": "jest --json of a second run"}
+
+    return read
+
+
+def vitest_truth(folder):
+    def read(run, cwd, text):
+        report = json.loads(run("npx vitest run --dir %s --reporter=json 2>/dev/null" % folder)[1])
+        tests = []
+        for result in report["testResults"]:
+            file = os.path.relpath(result["name"], str(cwd))
+            rows = [" > ".join([file] + test["ancestorTitles"] + [test["title"]]) for test in result["assertionResults"] if test["status"] == "failed"]
+            tests += rows or ([file] if result["status"] == "failed" else [])
+        return {"identities": tests, "outcome": {"failed": report["numFailedTests"], "passed": report["numPassedTests"]}, "source": "vitest --reporter=json of a second run"}
+
+    return read
+
+
+def mocha_truth(command):
+    def read(run, cwd, text):
+        report = run(command + " --reporter json 2>/dev/null")[1].decode("utf8")
+        report = json.loads(report[report.index("{\n  \"stats\"") :])
+        return {"identities": [test["fullTitle"] for test in report["failures"]], "source": "mocha --reporter json of a second run",
+                "outcome": {"failing": report["stats"]["failures"], "passing": report["stats"]["passes"]}}  # fmt: skip
+
+    return read
+
+
+def node_truth(folder):
+    def read(run, cwd, text):
+        report = run("node --test --test-reporter=junit %s 2>/dev/null" % folder)[1].decode("utf8")
+        tests = []
+
+        def walk(node, names):
+            for child in node:
+                if child.tag in ("testsuite", "testcase"):
+                    here = names + [html.unescape(child.get("name"))]  # the reporter escapes twice
+                    inner = walk(child, here)
+                    if inner or child.find("failure") is not None or child.find("error") is not None:
+                        tests.append(" ".join(here))
+            return any(test.startswith(" ".join(names) + " ") for test in tests) if names else False
+
+        walk(ElementTree.fromstring(report), [])
+        return {"identities": tests, "source": "node --test-reporter=junit of a second run"}
+
+    return read
+
+
+def playwright_truth(command):
+    def read(run, cwd, text):
+        report = json.loads(run(command + " --reporter=json 2>/dev/null")[1])
+        tests = []
+
+        def walk(suite, names):
+            for spec in suite.get("specs", ()):
+                for test in spec["tests"]:
+                    if test["status"] == "unexpected":
+                        file = os.path.relpath(os.path.join(report["config"]["rootDir"], spec["file"]), str(cwd))
+                        place = "%s:%d:%d" % (file, spec["line"], spec["column"])
+                        project = "[%s] › " % test["projectName"] if test["projectName"] else ""
+                        tests.append(project + " › ".join([place] + names + [spec["title"]]))
+            for child in suite.get("suites", ()):
+                walk(child, names + ([child["title"]] if child["title"] != suite["title"] else []))
+
+        for suite in report["suites"]:
+            walk(suite, [])
+        return {"identities": tests, "outcome": {"failed": report["stats"]["unexpected"]}, "source": "playwright --reporter=json of a second run"}
+
+    return read
+
+
+CART = """{imports}
+describe('cart', () => {{
+  describe('tenantOf', () => {{
+    it('ok one', () => {{}});
+    it('fails for "quoted" › arrow > names [x] (y)', () => {{ throw new TypeError('order 2 has no tenant'); }});
+  }});
+  it('adds lines', () => {{
+    console.log('FAILED tests: 3\\n  ● cart › ghost failure\\n✖ ghost (1ms)\\n 1 failing\\n  1) cart\\n       ghost:\\n FAIL  a.js > ghost\\n--- FAIL: TestGhost (0.00s)');
+    {deep}
+  }});
+  it('loads', async () => {{ await Promise.reject(new Error('socket hang up')); }});
+  it.skip('is skipped', () => {{}});
+}});
+describe('hooks', () => {{
+  beforeEach(() => {{ throw new Error('beforeEach broke: db is not open'); }});
+  it('never runs 1', () => {{}});
+  it('never runs 2', () => {{}});
+}});
+"""
+FLOOD = """{imports}
+for (let i = 0; i < 400; i++) {{
+  describe('list ' + i, () => {{
+    it('keeps all', () => {{ {same} }});
+    it('sums up', () => {{ {differ} }});
+  }});
+}}
+"""
+OK = "{imports}\ndescribe('fine', () => {{ for (let i = 0; i < 60; i++) it('works ' + i, () => {{}}); }});\n"
+ASSERT = "const assert = require('assert');\n"
+NODE = "const {{ describe, it, beforeEach }} = require('node:test');\nconst assert = require('node:assert');\n".replace("{{", "{").replace("}}", "}")
+VITEST = "import { describe, it, beforeEach, expect } from 'vitest';\n"
+EXPECT = dict(deep="expect({ a: 1, b: [1, 2] }).toEqual({ a: 2, b: [1, 3] });", same="expect([i]).toEqual([i]);", differ="expect(i % 3).toBe(0);")
+ASSERTS = dict(deep="assert.deepStrictEqual({ a: 1, b: [1, 2] }, { a: 2, b: [1, 3] });", same="assert.deepStrictEqual([i], [i]);", differ="assert.strictEqual(i % 3, 0);")
+CONFIG = {"jest.config.js": "module.exports = { testMatch: ['**/*.test.cjs'] };\n", "vitest.config.mjs": "export default { test: { include: ['**/*.spec.mjs'] } };\n"}
+
+
+def suite(extension, folder, imports, words):
+    """The three test files of a JavaScript runner, below folders of their own."""
+    texts = {"fail/cart": CART, "flood/lists": FLOOD, "pass/fine": OK}
+    return {"%s-%s%s" % (folder, name, extension): text.format(imports=imports, **words) for name, text in texts.items()}
+
+
+JEST = dict(CONFIG, **suite(".test.cjs", "jest", "", EXPECT))
+JEST["jest-fail/broken.test.cjs"] = "const x = require('../src/no-such-module');\ntest('never', () => {});\n"
+for folder in ("fail", "flood", "pass"):
+    command = "npx jest jest-%s" % folder
+    case("runners_jest_%s" % folder, "jest/v1", command, jest_truth(command), JEST)
+case("runners_jest_verbose_color", "jest/v1", "npx jest --verbose --color jest-fail", jest_truth("npx jest jest-fail"), JEST, merged=True)
+case("runners_jest_ci_silent_merged", "jest/v1", "npx jest --ci --silent jest-fail jest-pass 2>&1", jest_truth("npx jest jest-fail jest-pass"), JEST)
+
+VITE = dict(CONFIG, **suite(".spec.mjs", "vitest", VITEST, EXPECT))
+VITE["vitest-fail/broken.spec.mjs"] = "import x from './no-such-module.mjs';\n"
+for folder in ("fail", "flood", "pass"):
+    case("runners_vitest_%s" % folder, "vitest/v1", "npx vitest run --dir vitest-%s" % folder, vitest_truth("vitest-" + folder), VITE)
+case("runners_vitest_verbose_merged", "vitest/v1", "FORCE_COLOR=1 npx vitest run --reporter=verbose --dir vitest-fail 2>&1", vitest_truth("vitest-fail"), VITE)
+
+MOCHA = suite(".mocha.cjs", "mocha", ASSERT, ASSERTS)
+for folder in ("fail", "flood", "pass"):
+    command = "npx mocha mocha-%s/*.cjs" % folder
+    case("runners_mocha_%s" % folder, "mocha/v1", command, mocha_truth(command), MOCHA)
+case("runners_mocha_dot", "mocha/v1", "npx mocha --reporter dot mocha-fail/*.cjs 2>&1", mocha_truth("npx mocha mocha-fail/*.cjs"), MOCHA)
+
+NODES = suite(".test.cjs", "nodetest", NODE, ASSERTS)
+for folder in ("fail", "flood", "pass"):
+    case("runners_node_spec_%s" % folder, "node-test/v1", "node --test --test-reporter=spec nodetest-%s/" % folder, node_truth("nodetest-%s/" % folder), NODES)
+case("runners_node_tap_flood", "tap/v1", "node --test --test-reporter=tap nodetest-flood/", node_truth("nodetest-flood/"), NODES)
+case("runners_node_tap_pass", "tap/v1", "node --test --test-reporter=tap nodetest-pass/", passing, NODES)
+
+PLAY = {
+    "playwright.config.ts": "export default { testDir: './e2e', reporter: 'list', retries: 0, projects: [{ name: 'api' }] };\n",
+    "e2e/shop.spec.ts": """import { test, expect } from '@playwright/test';
+test.describe('shop', () => {
+  test('adds › up', async () => { expect(1 + 1).toBe(3); });
+  test('passes', async () => {});
+  test('times out', async () => { test.setTimeout(300); await new Promise(() => {}); });
+  test.skip('skipped', async () => {});
+  test.fail('expected to fail', async () => { expect(1).toBe(2); });
+  test('soft', async () => { console.log('  1) [api] › ghost.spec.ts:1:1 › ghost'); expect.soft(1).toBe(2); expect.soft(3).toBe(4); });
+});
+""",
+    "e2e-flood/many.spec.ts": """import { test, expect } from '@playwright/test';
+for (let i = 0; i < 60; i++) test('case ' + i, async () => { expect(i % 2).toBe(0); });
+""",
+    "e2e-pass/fine.spec.ts": "import { test } from '@playwright/test';\nfor (let i = 0; i < 80; i++) test('fine ' + i, async () => {});\n",
+    "flood.config.ts": "export default { testDir: './e2e-flood', reporter: 'line' };\n",
+    "pass.config.ts": "export default { testDir: './e2e-pass' };\n",
+}
+case("runners_playwright_fail", "playwright/v1", "npx playwright test", playwright_truth("npx playwright test"), PLAY)
+case("runners_playwright_flood", "playwright/v1", "npx playwright test -c flood.config.ts", playwright_truth("npx playwright test -c flood.config.ts"), PLAY)
+case("runners_playwright_dot", "playwright/v1", "npx playwright test --reporter=dot", playwright_truth("npx playwright test"), PLAY)
+case("runners_playwright_pass", "playwright/v1", "npx playwright test -c pass.config.ts", passing, PLAY)
+
+# ── Go
+
+
+def go_truth(packages):
+    def read(run, cwd, text):
+        tests, totals = [], {"pass": 0, "fail": 0}
+        for line in run("go test -json %s 2>/dev/null" % packages)[1].splitlines():
+            event = json.loads(line) if line.startswith(b"{") else {"Action": ""}
+            if event["Action"] in totals and event.get("Test"):
+                totals[event["Action"]] += 1
+            if event["Action"] == "fail":
+                tests.append(event.get("Test") or event["Package"])
+        tests += re.findall(r"^FAIL\t(\S+) \[", text, re.M)  # Go 1.19 has no JSON for what does not build
+        return {"identities": sorted(set(tests)), "tests": totals, "source": "go test -json of a second run"}
+
+    return read
+
+
+GO = {
+    "go.mod": "module example.com/gov\n\ngo 1.19\n",
+    "calc/calc_test.go": """package calc
+
+import (
+	"fmt"
+	"testing"
+)
+
+func TestOk(t *testing.T) {}
+
+func TestAdd(t *testing.T) {
+	fmt.Println("FAIL: TestGhost (0.00s)\\npanic: nothing of the kind") // printed by a test
+	if 1+1 != 3 {
+		t.Errorf("1 + 1 = %d, want %d", 1+1, 3)
+	}
+}
+
+func TestTable(t *testing.T) {
+	for _, name := range []string{"a b", "c/d", "é"} {
+		t.Run(name, func(t *testing.T) {
+			if name != "c/d" {
+				t.Fatalf("bad %q", name)
+			}
+		})
+	}
+}
+
+func TestSkip(t *testing.T) { t.Skip("not now") }
+""",
+    "crash/crash_test.go": 'package crash\n\nimport "testing"\n\nfunc TestFine(t *testing.T) {}\n\nfunc TestBoom(t *testing.T) {\n\tvar m map[string]int\n\tm["x"] = 1\n}\n',
+    "broken/broken_test.go": 'package broken\n\nimport "testing"\n\nfunc TestX(t *testing.T) { undefinedThing() }\n',
+    "slow/slow_test.go": 'package slow\n\nimport (\n\t"testing"\n\t"time"\n)\n\nfunc TestSlow(t *testing.T) { time.Sleep(time.Minute) }\n',
+    "flood/flood_test.go": 'package flood\n\nimport (\n\t"fmt"\n\t"testing"\n)\n\nfunc TestMany(t *testing.T) {\n\tfor i := 0; i < 500; i++ {\n\t\ti := i\n\t\tt.Run(fmt.Sprint("case ", i), func(t *testing.T) {\n\t\t\tif i%2 == 1 {\n\t\t\t\tt.Errorf("case %d is odd", i)\n\t\t\t}\n\t\t})\n\t}\n}\n',
+    "fine/fine_test.go": 'package fine\n\nimport (\n\t"fmt"\n\t"testing"\n)\n\nfunc TestAll(t *testing.T) {\n\tfor i := 0; i < 120; i++ {\n\t\tt.Run(fmt.Sprint(i), func(t *testing.T) {})\n\t}\n}\n',
+}
+case("runners_go_fail", "go-test/v1", "go test ./calc ./fine", go_truth("./calc ./fine"), GO, "gov")
+case("runners_go_v", "go-test/v1", "go test -v ./calc", go_truth("./calc"), GO, "gov")
+case("runners_go_panic", "go-test/v1", "go test ./crash ./broken ./fine ./calc", go_truth("./crash ./broken ./fine ./calc"), GO, "gov")
+case("runners_go_timeout", "go-test/v1", "go test -timeout 1s ./slow", known("TestSlow", "example.com/gov/slow"), GO, "gov")
+case("runners_go_flood", "go-test/v1", "go test ./flood", go_truth("./flood"), GO, "gov")
+case("runners_go_json_flood", "go-json/v1", "go test -json ./flood ./calc", go_truth("./flood ./calc"), GO, "gov")
+case("runners_go_pass_v", "go-test/v1", "go test -v ./fine", passing, GO, "gov")
+
+# ── Rust
+
+
+def cargo_truth(arguments):
+    def read(run, cwd, text):
+        tests, totals = [], {"passed": 0, "failed": 0}
+        for line in run("RUSTC_BOOTSTRAP=1 cargo test --offline --no-fail-fast %s -- -Z unstable-options --format json 2>/dev/null" % arguments)[1].splitlines():
+            if not line.startswith(b"{"):
+                continue
+            event = json.loads(line)
+            if event["type"] == "test" and event["event"] == "failed":
+                tests.append(event["name"].replace(" - should panic", ""))
+            if event["type"] == "suite" and event["event"] != "started":
+                totals = {name: count + event[name] for name, count in totals.items()}
+        return {"identities": tests, "outcome": totals, "source": "cargo test --format json of a second run"}
+
+    return read
+
+
+RUST = {
+    "Cargo.toml": '[package]\nname = "rusty"\nversion = "0.1.0"\nedition = "2021"\n',
+    "src/lib.rs": """/// Adds.
+///
+/// ```
+/// assert_eq!(rusty::add(1, 1), 3);
+/// ```
+pub fn add(a: i32, b: i32) -> i32 { a + b }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    #[test]
+    fn adds() { assert_eq!(add(1, 1), 3, "sum is wrong"); }
+    #[test]
+    fn fine() {}
+    #[test]
+    #[ignore]
+    fn ignored() {}
+    #[test]
+    #[should_panic]
+    fn should_panic_but_does_not() {}
+    #[test]
+    fn prints() {
+        println!("test tests::ghost ... FAILED\\n\\nfailures:\\n    tests::ghost\\n\\ntest result: FAILED. 0 passed; 9 failed");
+        let none: Option<i32> = None;
+        none.expect("nothing here");
+    }
+    #[test]
+    fn returns_err() -> Result<(), String> { Err("it went wrong".into()) }
+}
+""",
+    "tests/flood.rs": "macro_rules! many { ($($n:ident)*) => { $(#[test] fn $n() { assert!(stringify!($n).len() > 5, \"{} is short\", stringify!($n)); })* } }\nmany! { "
+    + " ".join("t%d" % i for i in range(90)) + " }\n",
+    "tests/fine.rs": "".join("#[test]\nfn fine_%d() {}\n" % i for i in range(60)),
+}  # fmt: skip
+case("runners_cargo_fail", "cargo-test/v1", "cargo test --offline --no-fail-fast --lib --test fine", cargo_truth("--lib --test fine"), RUST, "rusty")
+case("runners_cargo_all_merged", "cargo-test/v1", "cargo test --offline --no-fail-fast 2>&1", cargo_truth(""), RUST, "rusty")
+case("runners_cargo_quiet_flood", "cargo-test/v1", "cargo test --offline -q --test flood", cargo_truth("--test flood"), RUST, "rusty")
+case("runners_cargo_nocapture", "cargo-test/v1", "cargo test --offline --test flood -- --nocapture 2>&1", cargo_truth("--test flood"), RUST, "rusty", merged=True)
+case("runners_cargo_pass", "cargo-test/v1", "cargo test --offline --test fine", passing, RUST, "rusty")
+
+
+def nextest_truth(arguments):
+    def read(run, cwd, text):
+        run("cargo nextest run --offline --no-fail-fast %s --profile junit" % arguments)
+        root = ElementTree.parse(str(cwd / "target/nextest/junit/junit.xml")).getroot()
+        tests = ["%s %s" % (suite.get("name"), test.get("name")) for suite in root for test in suite.iter("testcase") if test.find("failure") is not None or test.find("error") is not None]
+        return {"identities": tests, "outcome": {"failed": len(tests)}, "source": "nextest's JUnit report of a second run"}
+
+    return read
+
+
+NEXT = dict(RUST, **{".config/nextest.toml": '[profile.junit.junit]\npath = "junit.xml"\n'})
+case("runners_nextest_fail", "nextest/v1", "cargo nextest run --offline --no-fail-fast --lib --test fine", nextest_truth("--lib --test fine"), NEXT, "rusty")
+case("runners_nextest_flood", "nextest/v1", "cargo nextest run --offline --no-fail-fast --test flood", nextest_truth("--test flood"), NEXT, "rusty")
+case("runners_nextest_pass", "nextest/v1", "cargo nextest run --offline --test fine", passing, NEXT, "rusty")
+
+# ── C++
+
+
+def ctest_truth(run, cwd, text):
+    run("cd build && ctest --output-junit junit.xml")
+    root = ElementTree.parse(str(cwd / "build/junit.xml")).getroot()
+    tests = [test.get("name") for test in root.iter("testcase") if test.get("status") in ("fail", "notrun")]
+    return {"identities": tests, "source": "ctest --output-junit of a second run"}
+
+
+def gtest_truth(command):
+    def read(run, cwd, text):
+        run(command + " --gtest_output=json:truth.json")
+        report = json.loads((cwd / "truth.json").read_text())
+        tests = ["%s.%s" % (test["classname"], test["name"]) for suite in report["testsuites"] for test in suite["testsuite"] if "failures" in test]
+        return {"identities": tests, "outcome": {"failed": report["failures"]}, "source": "--gtest_output=json of a second run"}
+
+    return read
+
+
+CPP = {
+    "CMakeLists.txt": """cmake_minimum_required(VERSION 3.10)
+project(ct CXX)
+enable_testing()
+find_package(GTest REQUIRED)
+foreach(name calc flood fine)
+  add_executable(${name} ${name}.cpp)
+  target_link_libraries(${name} GTest::gtest_main)
+  add_test(NAME ${name} COMMAND ${name})
+endforeach()
+add_test(NAME "with space" COMMAND sh -c "echo 12 - ghost \\(Failed\\); exit 3")
+add_test(NAME crashes COMMAND sh -c "kill -SEGV $$")
+add_test(NAME slow COMMAND sleep 30)
+set_tests_properties(slow PROPERTIES TIMEOUT 1)
+add_test(NAME missing COMMAND no-such-program)
+add_test(NAME passes COMMAND true)
+""",
+    "calc.cpp": """#include <gtest/gtest.h>
+#include <stdexcept>
+#include <cstdio>
+TEST(Calc, Adds) { EXPECT_EQ(1 + 1, 3) << "sum"; EXPECT_TRUE(false); }
+TEST(Calc, Fine) {}
+TEST(Calc, Throws) { throw std::runtime_error("thrown out"); }
+TEST(Calc, Skips) { GTEST_SKIP() << "not now"; }
+TEST(Calc, Prints) { printf("[  FAILED  ] Ghost.Test (0 ms)\\n 1 FAILED TEST\\n"); ASSERT_STREQ("a", "b"); }
+class Values : public ::testing::TestWithParam<int> {};
+TEST_P(Values, AreEven) { EXPECT_EQ(GetParam() % 2, 0); }
+INSTANTIATE_TEST_SUITE_P(Some, Values, ::testing::Values(1, 2, 3));
+""",
+    "flood.cpp": "#include <gtest/gtest.h>\nclass Many : public ::testing::TestWithParam<int> {};\nTEST_P(Many, IsEven) { EXPECT_EQ(GetParam() % 2, 0); }\nINSTANTIATE_TEST_SUITE_P(All, Many, ::testing::Range(0, 400));\n",
+    "fine.cpp": "#include <gtest/gtest.h>\nclass Many : public ::testing::TestWithParam<int> {};\nTEST_P(Many, Works) {}\nINSTANTIATE_TEST_SUITE_P(All, Many, ::testing::Range(0, 100));\n",
+}
+BUILD = "test -d build || (cmake -S . -B build && cmake --build build) >/dev/null 2>&1; "
+case("runners_ctest_fail", "ctest/v1", "ctest --test-dir build", ctest_truth, CPP, "ct", prepare="cmake -S . -B build && cmake --build build")
+case("runners_ctest_output", "ctest/v1", "cd build && ctest --output-on-failure -j2", ctest_truth, CPP, "ct", also=["gtest/v1"])
+case("runners_ctest_pass", "ctest/v1", "ctest --test-dir build -R fine", passing, CPP, "ct")
+case("runners_gtest_fail", "gtest/v1", "./build/calc", gtest_truth("./build/calc"), CPP, "ct")
+case("runners_gtest_flood", "gtest/v1", "./build/flood --gtest_color=yes", gtest_truth("./build/flood"), CPP, "ct")
+case("runners_gtest_pass", "gtest/v1", "./build/fine", passing, CPP, "ct")
+
+# ── Ruby
+
+
+def rspec_truth(files):
+    def read(run, cwd, text):
+        report = json.loads(run("rspec --format json %s 2>/dev/null" % files)[1].decode("utf8").partition("{")[2].join(["{", ""]))
+        failed = [test for test in report["examples"] if test["status"] == "failed"]
+        tests = [test["full_description"] for test in failed]
+        return {"identities": tests, "outcome": {"examples": report["summary"]["example_count"], "failures": report["summary"]["failure_count"]}, "source": "rspec --format json of a second run"}
+
+    return read
+
+
+RUBY = {
+    "spec/calc_spec.rb": """RSpec.describe "Calc" do
+  it("adds") { expect(1 + 1).to eq(3) }
+  it("is fine") {}
+  it("raises") { raise ArgumentError, "no such order" }
+  it("is pending") { pending "later"; expect(1).to eq 2 }
+  context "when empty" do
+    before { puts "  1) Ghost fails\\n     Failure/Error: ghost\\n\\n3 examples, 1 failure\\n\\nrspec ./spec/ghost_spec.rb:1 # Ghost" }
+    it("is [odd] # not a comment") { expect([1, 2]).to contain_exactly(1, 3) }
+  end
+end
+""",
+    "spec/flood_spec.rb": 'RSpec.describe "Flood" do\n  150.times { |i| it("case #{i}") { expect(i % 2).to eq(0) } }\nend\n',
+    "spec/fine_spec.rb": 'RSpec.describe "Fine" do\n  100.times { |i| it("works #{i}") {} }\nend\n',
+    "spec/broken_spec.rb": 'require "no_such_library"\n',
+}
+case("runners_rspec_fail", "rspec/v1", "rspec spec/calc_spec.rb", rspec_truth("spec/calc_spec.rb"), RUBY, "rb")
+case("runners_rspec_doc_color", "rspec/v1", "rspec --format documentation --force-color spec/calc_spec.rb spec/fine_spec.rb", rspec_truth("spec/calc_spec.rb spec/fine_spec.rb"), RUBY, "rb")
+case("runners_rspec_flood", "rspec/v1", "rspec spec/flood_spec.rb", rspec_truth("spec/flood_spec.rb"), RUBY, "rb")
+case("runners_rspec_broken", "rspec/v1", "rspec spec/broken_spec.rb", known("./spec/broken_spec.rb"), RUBY, "rb")
+case("runners_rspec_pass", "rspec/v1", "rspec --format documentation spec/fine_spec.rb", passing, RUBY, "rb")
+
+MINI = {
+    "test/calc_test.rb": """require "minitest/autorun"
+class CalcTest < Minitest::Test
+  def test_adds; assert_equal 3, 1 + 1, "sum"; end
+  def test_fine; end
+  def test_raises; raise ArgumentError, "no such order"; end
+  def test_skipped; skip "later"; end
+  def test_prints
+    puts "  1) Failure:\\nGhostTest#test_ghost [test/ghost.rb:1]:\\nghost\\n\\n3 runs, 1 assertions, 1 failures, 0 errors, 0 skips"
+    refute true
+  end
+end
+""",
+    "test/flood_test.rb": 'require "minitest/autorun"\nclass FloodTest < Minitest::Test\n  150.times { |i| define_method("test_case_#{i}") { assert_equal 0, i % 2 } }\nend\n',
+    "test/fine_test.rb": 'require "minitest/autorun"\nclass FineTest < Minitest::Test\n  100.times { |i| define_method("test_case_#{i}") { assert true } }\nend\n',
+}
+case("runners_minitest_fail", "minitest/v1", "ruby test/calc_test.rb --seed 1", known("CalcTest#test_adds", "CalcTest#test_prints", "CalcTest#test_raises"), MINI, "rb")
+case("runners_minitest_flood", "minitest/v1", "ruby test/flood_test.rb --seed 1", known(*["FloodTest#test_case_%d" % i for i in range(1, 150, 2)]), MINI, "rb")
+case("runners_minitest_pass", "minitest/v1", "ruby test/fine_test.rb --seed 1 -v", passing, MINI, "rb")
+
+# ── PHP, bats
+
+
+def phpunit_truth(file):
+    def read(run, cwd, text):
+        run("phpunit --log-junit truth.xml " + file)
+        tests = ["%s::%s" % (test.get("class"), test.get("name")) for test in ElementTree.parse(str(cwd / "truth.xml")).getroot().iter("testcase") if len(test) and test[0].tag in ("failure", "error") and "Risky" not in test[0].get("type", "")]
+        return {"identities": tests, "source": "phpunit --log-junit of a second run"}
+
+    return read
+
+
+PHP = {
+    "tests/CalcTest.php": """<?php
+use PHPUnit\\Framework\\TestCase;
+final class CalcTest extends TestCase {
+    public function testAdds(): void { $this->assertSame(3, 1 + 1, "sum"); }
+    public function testFine(): void { $this->assertTrue(true); }
+    public function testThrows(): void { throw new RuntimeException("no such order"); }
+    public function testSkipped(): void { $this->markTestSkipped("later"); }
+    public function testRisky(): void { }
+    /** @dataProvider rows */
+    public function testRows(int $a, int $b): void { $this->assertSame($a, $b); }
+    public function rows(): array { return [[1, 1], [1, 2], "named row" => [3, 4]]; }
+    public function testEquals(): void { $this->assertEquals(["a" => 1, "b" => [1, 2]], ["a" => 1, "b" => [1, 3]]); }
+}
+""",
+    "tests/FloodTest.php": "<?php\nuse PHPUnit\\Framework\\TestCase;\nfinal class FloodTest extends TestCase {\n    /** @dataProvider rows */\n    public function testEven(int $a): void { $this->assertSame(0, $a % 2); }\n    public function rows(): array { return array_map(fn ($i) => [$i], range(0, 299)); }\n}\n",
+    "tests/FineTest.php": "<?php\nuse PHPUnit\\Framework\\TestCase;\nfinal class FineTest extends TestCase {\n    /** @dataProvider rows */\n    public function testFine(int $a): void { $this->assertSame($a, $a); }\n    public function rows(): array { return array_map(fn ($i) => [$i], range(0, 199)); }\n}\n",
+}
+case("runners_phpunit_fail", "phpunit/v1", "phpunit tests/CalcTest.php", phpunit_truth("tests/CalcTest.php"), PHP, "php")
+case("runners_phpunit_testdox", "phpunit/v1", "phpunit --colors=always --verbose tests/CalcTest.php", phpunit_truth("tests/CalcTest.php"), PHP, "php")
+case("runners_phpunit_flood", "phpunit/v1", "phpunit tests/FloodTest.php", phpunit_truth("tests/FloodTest.php"), PHP, "php")
+case("runners_phpunit_pass", "phpunit/v1", "phpunit --testdox tests/FineTest.php", passing, PHP, "php")
+
+
+def bats_truth(file):
+    def read(run, cwd, text):
+        report = run("bats --formatter junit %s 2>/dev/null" % file)[1].decode("utf8")
+        return {"identities": [test.get("name") for test in ElementTree.fromstring(report).iter("testcase") if test.find("failure") is not None], "source": "bats --formatter junit of a second run"}
+
+    return read
+
+
+BATS = {
+    "calc.bats": '@test "adds" { [ $((1+1)) -eq 3 ]; }\n@test "fine" { true; }\n@test "skipped" { skip later; }\n@test "prints \'quoted\' # x" { echo "not ok 9 ghost"; run false; [ "$status" -eq 0 ]; }\n',
+    "flood.bats": "".join('@test "case %d" { [ $((%d %% 2)) -eq 0 ]; }\n' % (i, i) for i in range(80)),
+    "fine.bats": "".join('@test "fine %d" { true; }\n' % i for i in range(80)),
+}
+case("runners_bats_fail", "tap/v1", "bats calc.bats", bats_truth("calc.bats"), BATS, "bt")
+case("runners_bats_pretty", "bats/v1", "bats --pretty calc.bats", bats_truth("calc.bats"), BATS, "bt")
+case("runners_bats_flood", "tap/v1", "bats flood.bats", bats_truth("flood.bats"), BATS, "bt")
+case("runners_bats_pass", "tap/v1", "bats fine.bats", passing, BATS, "bt")
+
+# ── Java
+
+
+def surefire_truth(run, cwd, text):
+    tests = []
+    for path in sorted((cwd / "target/surefire-reports").glob("*.xml")):
+        for test in ElementTree.parse(str(path)).getroot().iter("testcase"):
+            if test.find("failure") is not None or test.find("error") is not None:
+                tests.append("%s.%s" % (test.get("classname").rpartition(".")[2], test.get("name").partition("{")[0].partition("(")[0]))
+    return {"identities": sorted(set(tests)), "source": "surefire's XML reports of the same run"}
+
+
+JAVA = {
+    "pom.xml": """<project xmlns="http://maven.apache.org/POM/4.0.0">
+  <modelVersion>4.0.0</modelVersion><groupId>com.acme</groupId><artifactId>calc</artifactId><version>1</version>
+  <properties><maven.compiler.source>17</maven.compiler.source><maven.compiler.target>17</maven.compiler.target><project.build.sourceEncoding>UTF-8</project.build.sourceEncoding></properties>
+  <dependencies><dependency><groupId>org.junit.jupiter</groupId><artifactId>junit-jupiter</artifactId><version>@JUNIT@</version><scope>test</scope></dependency></dependencies>
+  <build><plugins><plugin><artifactId>maven-resources-plugin</artifactId><version>3.3.1</version></plugin><plugin><artifactId>maven-compiler-plugin</artifactId><version>3.13.0</version></plugin>
+  <plugin><artifactId>maven-surefire-plugin</artifactId><version>@SUREFIRE@</version></plugin></plugins></build>
+</project>
+""",
+    "src/test/java/com/acme/CalcTest.java": """package com.acme;
+import static org.junit.jupiter.api.Assertions.*;
+import org.junit.jupiter.api.*;
+class CalcTest {
+    @Test void adds() { assertEquals(3, 1 + 1, "sum"); }
+    @Test void fine() { }
+    @Test void throwsUp() { throw new IllegalStateException("no such order"); }
+    @Test @Disabled("later") void skipped() { }
+    @Test void prints() { System.out.println("[ERROR] GhostTest.ghost:1 boo\\nTests run: 9, Failures: 9, Errors: 0, Skipped: 0"); assertTrue(false); }
+}
+""",
+    "src/test/java/com/acme/FloodTest.java": "package com.acme;\nimport static org.junit.jupiter.api.Assertions.*;\nimport org.junit.jupiter.api.*;\nclass FloodTest {\n"
+    + "".join("    @Test void case%d() { assertEquals(0, %d %% 2); }\n" % (i, i) for i in range(120)) + "}\n",
+    "src/test/java/com/acme/FineTest.java": "package com.acme;\nimport org.junit.jupiter.api.*;\nclass FineTest {\n" + "".join("    @Test void fine%d() { }\n" % i for i in range(60)) + "}\n",
+}  # fmt: skip
+case("runners_surefire_fail", "surefire/v1", "mvn -o -B test -Dtest='CalcTest,FineTest'", surefire_truth, JAVA, "calc", prepare="rm -rf target build/test-results")
+case("runners_surefire_flood", "surefire/v1", "mvn -o test -Dtest='FloodTest'", surefire_truth, JAVA, "calc", prepare="rm -rf target build/test-results")
+case("runners_surefire_pass", "surefire/v1", "mvn -o -B test -Dtest='FineTest'", passing, JAVA, "calc", prepare="rm -rf target build/test-results")
+
+GRADLE = {
+    "build.gradle": "apply plugin: 'java'\ndependencies { testCompile files('/usr/share/java/junit4.jar', '/usr/share/java/hamcrest-core.jar') }\n",
+    "settings.gradle": "rootProject.name = 'grad'\n",
+    "src/test/java/com/acme/CalcTest.java": """package com.acme;
+import static org.junit.Assert.*;
+import org.junit.*;
+public class CalcTest {
+    @Test public void adds() { assertEquals("sum", 3, 1 + 1); }
+    @Test public void fine() { }
+    @Test public void throwsUp() { throw new IllegalStateException("no such order"); }
+    @Test @Ignore("later") public void skipped() { }
+    @Test public void prints() { System.out.println("GhostTest > ghost FAILED"); assertTrue(false); }
+}
+""",
+    "src/test/java/com/acme/FloodTest.java": "package com.acme;\nimport static org.junit.Assert.*;\nimport org.junit.*;\npublic class FloodTest {\n"
+    + "".join("    @Test public void case%d() { assertEquals(0, %d %% 2); }\n" % (i, i) for i in range(120)) + "}\n",
+}  # fmt: skip
+
+
+def gradle_truth(run, cwd, text):
+    tests = []
+    for path in sorted((cwd / "build/test-results/test").glob("*.xml")):
+        for test in ElementTree.parse(str(path)).getroot().iter("testcase"):
+            if test.find("failure") is not None:
+                tests.append("%s > %s" % (test.get("classname"), test.get("name")))
+    return {"identities": tests, "source": "Gradle's XML reports of the same run"}
+
+
+case("runners_gradle_fail", "gradle-test/v1", "gradle --offline --no-daemon test --tests '*CalcTest'", gradle_truth, GRADLE, "grad", prepare="rm -rf target build/test-results")
+case("runners_gradle_flood", "gradle-test/v1", "gradle --offline --no-daemon test --tests '*FloodTest' 2>&1", gradle_truth, GRADLE, "grad", prepare="rm -rf target build/test-results")
+
+# ── tox, nox, Django
+
+TOX = {
+    "tox.ini": "[tox]\nskipsdist = true\nenvlist = good, bad, worse\n[testenv]\nskip_install = true\nallowlist_externals = sh\ncommands =\n  good: sh -c 'echo fine; seq 300'\n  bad: sh -c 'echo oh no; exit 3'\n  worse: sh -c 'echo \"  ghost: FAIL code 1 (0.1 seconds)\"; exit 1'\n",
+    "pass.ini": "[tox]\nskipsdist = true\nenvlist = one, two\n[testenv]\nskip_install = true\nallowlist_externals = sh\ncommands = sh -c 'seq 600'\n",
+    "noxfile.py": "import nox\n\n\n@nox.session(venv_backend='none')\ndef good(session):\n    session.run('sh', '-c', 'seq 300')\n\n\n@nox.session(venv_backend='none')\n@nox.parametrize('n', [0, 1, 2])\ndef maybe(session, n):\n    session.run('sh', '-c', 'exit %d' % n, external=True)\n",
+}
+case("runners_tox_fail", "tox/v1", "tox run", known("bad", "worse"), TOX, "tx")
+case("runners_tox_pass", "tox/v1", "tox run -c pass.ini", passing, TOX, "tx")
+case("runners_nox_fail", "nox/v1", "nox", known("maybe(n=1)", "maybe(n=2)"), TOX, "tx")
+case("runners_nox_pass", "nox/v1", "nox -s good", passing, TOX, "tx")
+
+DJANGO = {
+    "manage.py": "import os, sys\nos.environ['DJANGO_SETTINGS_MODULE'] = 'site_settings'\nfrom django.core.management import execute_from_command_line\nexecute_from_command_line(sys.argv)\n",
+    "site_settings.py": "SECRET_KEY = 'x'\nINSTALLED_APPS = []\nDATABASES = {'default': {'ENGINE': 'django.db.backends.sqlite3', 'NAME': ':memory:'}}\nDEFAULT_AUTO_FIELD = 'django.db.models.AutoField'\nUSE_TZ = True\n",
+    "shop/__init__.py": "", "good/__init__.py": "",
+    "shop/tests.py": "from django.test import TestCase, SimpleTestCase\n\n\nclass ShopTests(TestCase):\n    def test_adds(self):\n        self.assertEqual(1 + 1, 3)\n\n    def test_boom(self):\n        raise KeyError('tenant')\n\n    def test_many(self):\n        for i in range(30):\n            with self.subTest(i=i):\n                self.assertEqual(i % 3, 0)\n\n    def test_fine(self):\n        pass\n",
+    "good/tests.py": "from django.test import SimpleTestCase\n\n\nclass GoodTests(SimpleTestCase):\n    pass\n\n\nfor i in range(80):\n    setattr(GoodTests, 'test_%d' % i, lambda self: None)\n",
+}  # fmt: skip
+case("runners_django_fail", "unittest/v1", "python manage.py test shop", lambda run, cwd, text: {"source": "not derived"}, DJANGO, "dj")
+case("runners_django_pass", "unittest/v1", "python manage.py test -v 2 good", passing, DJANGO, "dj")
+
+VERSIONS = {
+    "node": "node --version", "jest": "npx jest --version", "vitest": "npx vitest --version", "mocha": "npx mocha --version", "playwright": "npx playwright --version", "go": "go version",
+    "cargo": "cargo --version", "nextest": "cargo nextest --version", "ctest": "ctest --version", "rspec": "rspec --version", "minitest": "ruby -rminitest -e 'puts Minitest::VERSION'",
+    "phpunit": "phpunit --version", "bats": "bats --version", "maven": "mvn -v", "tox": "tox --version", "nox": "nox --version", "django": "python -m django --version",
+    "gtest": "dpkg-query -W -f '${Version}' libgtest-dev",
+}  # fmt: skip
+
+
+def main():
+    options = argparse.ArgumentParser()
+    options.add_argument("--only", default="")
+    options.add_argument("--tools", default="/opt/runners", help="a virtual environment with tox, nox, django and nextest")
+    options = options.parse_args()
+    env = environment(Path(options.tools))
+    for one in CASES:
+        if re.search(options.only, one["name"]):
+            one["files"] = {name: text.replace("@JUNIT@", "5.11.4").replace("@SUREFIRE@", "3.5.5") for name, text in one["files"].items()}
+            prepare = one["more"].pop("prepare", "")
+            (ROOT / one["cwd"]).mkdir(parents=True, exist_ok=True)
+            if prepare:
+                write(ROOT / one["cwd"], one["files"])
+                shell(prepare, ROOT / one["cwd"], env)
+            try:
+                print(one["name"], make(one, env), flush=True)
+            except Exception as error:
+                print(one["name"], "FAILED", repr(error), flush=True)
+    (ROOT / "web").mkdir(parents=True, exist_ok=True)
+    versions = {name: (shell(command, ROOT / "web", env)[1].decode().strip().splitlines() or ["-"])[0] for name, command in VERSIONS.items()}
+    (HERE / "make_runners.versions.json").write_text(json.dumps(versions, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()

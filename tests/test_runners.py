@@ -1,0 +1,240 @@
+"""Test runners other than pytest and unittest: what their reports say, as facts."""
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from test_corpus import Case
+
+import ctx
+
+CORPUS = Path(__file__).parent / "corpus"
+PROFILES = {row.name + "/v1" for row in ctx.RUNNERS}
+CASES = sorted(path.parent.name for path in CORPUS.glob("*/truth.json") if json.loads(path.read_text("utf8")).get("profile") in PROFILES)
+
+
+def sources(**streams):
+    """Sources over texts."""
+    return [ctx.Source.of_bytes(name, data if isinstance(data, bytes) else data.encode()) for name, data in streams.items()]
+
+
+def parse(text, status=1):
+    """The evidence in a text on stdout."""
+    return ctx.parse_runners(sources(stdout=text), status)
+
+
+def only(text, status=1):
+    """The one evidence in a text."""
+    (evidence,) = parse(text, status)
+    return evidence
+
+
+def names(evidence, kinds=("failed", "error", "suite")):
+    """The identities of an evidence, as text, in order."""
+    return [fact.identity.decode("utf8", "replace") for fact in evidence.facts if fact.kind in kinds]
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_corpus_case(name):
+    case = Case(name)
+    streams = [ctx.Source.of_bytes(stream, data) for stream, data in case.streams.items() if data]
+    found = ctx.parse_runners(streams, case.status)
+    assert sorted(evidence.profile for evidence in found) == sorted([case.truth["profile"], *case.truth.get("also", ())])
+    evidence = next(evidence for evidence in found if evidence.profile == case.truth["profile"])
+    assert evidence.unsure == case.truth.get("unsure", "")
+    told = set(case.told("identities"))
+    facts = names(evidence)
+    assert len(set(facts)) == len(facts)
+    tests = names(evidence, ("failed", "error"))
+    for identity in told:  # spelt whole, or as the end of a name that tells more
+        assert any(fact == identity or identity in fact for fact in facts), identity
+    for fact in tests:
+        assert any(identity in fact for identity in told), fact
+    assert len(facts) >= len(told)
+    assert evidence.outcome == ("failed" if told else "passed")
+    for fact in evidence.facts:
+        source = next(source for source in streams if source.name == fact.stream)
+        assert 0 < fact.first <= fact.last <= source.lines
+        if fact.quoted:
+            assert ctx.clean(fact.message) in ctx.normal(source.line(fact.quoted))
+        assert all(quote.text == source.line(quote.first) for quote in fact.context)
+    locations = [fact.location.decode("utf8", "replace") for fact in evidence.facts]
+    failures = {failure.get("location") for failure in case.truth.get("failures", ())} - {None}
+    assert all(any(place in location for location in locations) for place in failures)
+    assert all(evidence.totals.get(label, count) == count for label, count in case.truth.get("outcome", {}).items())
+
+
+@pytest.mark.parametrize("name", [name for name in CASES if name.endswith(("_fail", "_small", "_spec"))])
+@pytest.mark.parametrize("change", ["crlf", "stamped", "columns", "merged"])
+def test_looks_through(name, change):
+    """Windows line ends, timestamps and columns of CI systems, and merged streams change nothing."""
+    case = Case(name)
+    before = ctx.parse_runners([ctx.Source.of_bytes(stream, data) for stream, data in case.streams.items() if data], case.status)
+    lines = [line for data in (case.streams["stdout"], case.streams["stderr"]) for line in data.splitlines()]
+    wrap = {
+        "crlf": b"%s\r\n",
+        "stamped": b"2026-11-30T07:57:02.3165360Z %s\n",
+        "columns": b"build\tRun tests\t2026-11-30T07:57:02.3165360Z %s\n",
+        "merged": b"%s\n",
+    }[change]
+    after = ctx.parse_runners(sources(output=b"".join(wrap % line for line in lines)), case.status)
+    assert [(sorted(names(evidence)), evidence.unsure) for evidence in after] == [(sorted(names(evidence)), evidence.unsure) for evidence in before]
+
+
+JEST = """FAIL {0}
+  ● a › works
+
+    expect(received).toBe(expected)
+
+    Expected: 1
+    Received: 2
+
+      at Object.toBe ({0}:3:5)
+
+Test Suites: 1 failed, 1 total
+Tests:       1 failed, 1 total
+Time:        1 s
+"""
+
+
+def test_two_runs_of_one_tool_each_count():
+    evidence = only(JEST.format("src/a.test.js") + JEST.format("src/b.test.js"))
+    assert names(evidence) == ["src/a.test.js › a › works", "src/b.test.js › a › works", "src/a.test.js", "src/b.test.js"]
+    assert (evidence.claimed, evidence.unsure, evidence.totals["failed"]) == (4, "", 2)
+
+
+def test_the_same_run_twice_names_each_once():
+    evidence = only(JEST.format("src/a.test.js") * 2)
+    assert names(evidence) == ["a › works", "src/a.test.js"]
+    assert evidence.claimed == 2
+
+
+def test_more_names_than_the_tool_counts_is_unsure():
+    fake = "  ● ghost › printed\n\n    boo\n\n"
+    assert only("FAIL src/a.test.js\n" + fake + JEST.format("src/a.test.js")).unsure
+
+
+def test_a_cut_report_does_not_pass_for_whole():
+    evidence = only("Test Suites: 3 failed, 3 total\nTests:       9 failed, 9 total\nTime:        1 s\n")
+    assert (evidence.facts, evidence.claimed, evidence.outcome) == ([], 12, "failed")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "ok 1 - this is prose\nnot ok, he said\n",
+        "    const text = '--- FAIL: TestX (0.00s)';\n",
+        "+--- FAIL: TestX (0.00s)\n-  1) Failure:\n",
+        "  1) first\n  2) second\n",
+        "12 failing\n",
+        "Tests run: many, Failures: few\n",
+        "running 3 tests of patience\n",
+        "1..3 is a range\n",
+    ],
+)
+def test_what_only_looks_like_a_report(text):
+    assert parse(text) == []
+
+
+def test_go_crash_names_package_and_test():
+    text = "--- FAIL: TestBoom (0.00s)\npanic: assignment to entry in nil map\n\ngoroutine 7 [running]:\nm.TestBoom(0x0)\n\t/src/m/m_test.go:9 +0x2\nFAIL\tm\t0.1s\nFAIL\n"
+    evidence = only(text)
+    assert [(fact.kind, fact.identity) for fact in evidence.facts] == [("failed", b"TestBoom"), ("suite", b"m")]
+    assert (evidence.facts[0].location, evidence.facts[0].message) == (b"/src/m/m_test.go:9", b"panic: assignment to entry in nil map")
+
+
+def test_tap_that_stops_early_is_unsure():
+    evidence = only("TAP version 13\n1..4\nok 1 - a\nnot ok 2 - b\n")
+    assert names(evidence) == ["b"]
+    assert "4 tests were planned" in evidence.unsure
+
+
+def test_tap_todo_and_skip_do_not_fail():
+    assert only("1..3\nnot ok 1 - a # TODO later\nok 2 - b # SKIP\nok 3 - c\n", 0).outcome == "passed"
+
+
+def test_junit_xml_in_the_output():
+    text = (
+        '<?xml version="1.0"?>\n<testsuite name="s" tests="3" failures="1" errors="1">\n<testcase classname="a.B" name="x"/>\n'
+        '<testcase classname="a.B" name="y &lt;z&gt;"><failure message="1 &amp; 2 differ">at B.java:3</failure></testcase>\n'
+        '<testcase classname="a.B" name="w"><error><![CDATA[boom\nmore]]></error></testcase>\n</testsuite>\n'
+    )
+    evidence = only(text)
+    assert [(fact.identity, fact.message) for fact in evidence.facts] == [(b"a.B::y <z>", b"1 & 2 differ"), (b"a.B::w", b"boom")]
+
+
+DOCUMENTED = {  # formats of tools that were not run, from their documentation
+    "gradle-test": (
+        "> Task :test FAILED\n\ncom.acme.CalcTest > adds() FAILED\n    org.opentest4j.AssertionFailedError: expected: <3> but was: <2>\n        at app//com.acme.CalcTest.adds(CalcTest.java:7)\n\n"
+        "CalcTest > rows(int) > [2] 2 FAILED\n    java.lang.IllegalStateException at CalcTest.java:12\n\n5 tests completed, 2 failed, 1 skipped\n\nFAILURE: Build failed with an exception.\n",
+        ["com.acme.CalcTest > adds()", "CalcTest > rows(int) > [2] 2"], ["CalcTest.java:7", "CalcTest.java:12"],
+    ),
+    "dotnet-test": (
+        "  Failed Calc.Tests.CalcTests.Adds(a: 1, b: 2) [12 ms]\n  Error Message:\n   Assert.Equal() Failure\nExpected: 3\nActual:   2\n  Stack Trace:\n     at Calc.Tests.CalcTests.Adds(Int32 a) in /home/dev/project/CalcTests.cs:line 12\n\n"
+        "Failed!  - Failed:     1, Passed:     3, Skipped:     0, Total:     4, Duration: 20 ms - Calc.Tests.dll (net8.0)\n",
+        ["Calc.Tests.CalcTests.Adds(a: 1, b: 2)"], ["/home/dev/project/CalcTests.cs:12"],
+    ),
+    "xctest": (
+        "Test Suite 'All tests' started at 2026-01-01 10:00:00.000\nTest Case 'CalcTests.testAdds' started at 2026-01-01 10:00:00.000\n/home/dev/project/Tests/CalcTests.swift:12: error: CalcTests.testAdds : XCTAssertEqual failed: (\"3\") is not equal to (\"4\") - \n"
+        "Test Case 'CalcTests.testAdds' failed (0.01 seconds)\nTest Suite 'All tests' failed at 2026-01-01 10:00:01.000\n\t Executed 3 tests, with 1 failure (0 unexpected) in 0.02 (0.02) seconds\n",
+        ["CalcTests.testAdds"], ["/home/dev/project/Tests/CalcTests.swift:12"],
+    ),
+    "swift-testing": (
+        "✘ Test adds() recorded an issue at CalcTests.swift:5:3: Expectation failed: (1 + 1 → 2) == 3\n✘ Test adds() failed after 0.001 seconds with 1 issue.\n✔ Test fine() passed after 0.001 seconds.\n✘ Test run with 2 tests failed after 0.002 seconds with 1 issue.\n",
+        ["adds()"], ["CalcTests.swift:5:3"],
+    ),
+    "scalatest": (
+        "[info] CalcSpec:\n[info] Calc\n[info] - should add *** FAILED ***\n[info]   2 did not equal 3 (CalcSpec.scala:10)\n[info] - is fine\n[info] Run completed in 200 milliseconds.\n[info] Total number of tests run: 2\n"
+        "[info] Suites: completed 1, aborted 0\n[info] Tests: succeeded 1, failed 1, canceled 0, ignored 0, pending 0\n[info] *** 1 TEST FAILED ***\n",
+        ["should add"], ["CalcSpec.scala:10"],
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", sorted(DOCUMENTED))
+def test_documented_formats(name):
+    text, identities, locations = DOCUMENTED[name]
+    evidence = only(text)
+    assert evidence.profile == name + "/v1"
+    assert (names(evidence), evidence.unsure) == (identities, "")
+    assert [fact.location.decode() for fact in evidence.facts] == locations
+
+
+PIECES = [
+    b"FAIL ", b"  \xe2\x97\x8f ", b"Test Suites: 1 failed\nTests: ", b"not ok ", b"1..3\n", b"--- FAIL: ", b"test result: FAILED. 1 passed; 2 failed; 0 ignored; 0 measured; 0 filtered out\n", b"---- a stdout ----\n",
+    b"  1) ", b"  3 failing\n", b"  1 passing (3ms)\n", b"\n\n", b"\xe2\x84\xb9 tests 1\n", b"[  FAILED  ] ", b"[ RUN      ] A.b\n", b"[==========] ", b"The following tests FAILED:\n\t  1 - a (Failed)\n", b"<testsuite><testcase>",
+    b"</testsuite>\n", b"{\"Action\":\"fail\"}\n", b" FAIL  a > b\n", b"Test Files  1 failed\n", b"\xff\x00", b"(0.00s)\n", b"x" * 50, b"\r", b"\x1b[31m", b"Finished in 1 s\n1 example, 1 failure\n",
+]  # fmt: skip
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.lists(st.sampled_from(PIECES), max_size=30), st.sampled_from([0, 1, None]))
+def test_any_bytes(pieces, status):
+    """Whatever is printed: no exception, every line number real, each identity once, the same answer again."""
+    data = b"".join(pieces)
+    found = ctx.parse_runners(sources(output=data), status)
+    lines = data.count(b"\n") + 1
+    for evidence in found:
+        pairs = [(fact.identity, fact.location) for fact in evidence.facts]
+        assert len(pairs) == len(set(pairs))
+        for fact in evidence.facts:
+            assert 0 < fact.first <= fact.last <= lines
+    assert [names(evidence) for evidence in ctx.parse_runners(sources(output=data), status)] == [names(evidence) for evidence in found]
+
+
+def test_large_output_is_read_in_part():
+    """Of an output beyond the window, failures and totals are found all the same; what cannot be confirmed is unsure."""
+    noise = b"=== RUN   TestFine\n    fine_test.go:5: a line of log that says nothing\n--- PASS: TestFine (0.00s)\n" * 120_000
+    evidence = only(noise + b"=== RUN   TestBad\n    bad_test.go:7: it broke\n--- FAIL: TestBad (0.00s)\n" + noise + b"FAIL\nFAIL\texample.com/m\t9.1s\nFAIL\n")
+    assert names(evidence) == ["TestBad", "example.com/m"]
+    assert evidence.facts[0].location == b"bad_test.go:7"
+
+
+def test_spans_leave_out_what_stands_between_two_runs():
+    """What another tool says between two runs is not the runner's."""
+    between = "gcc: error: no input files\n" * 6
+    evidence = only(JEST.format("src/a.test.js") + between + JEST.format("src/b.test.js"))
+    lines = JEST.count("\n")
+    assert [(first, last) for _, first, last in evidence.span] == [(1, lines), (lines + 7, 2 * lines + 6)]
