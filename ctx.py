@@ -31,8 +31,23 @@ import sys
 
 TYPE_CHECKING = False  # typing costs more than the interpreter's own start, so only checkers import it
 if TYPE_CHECKING:
-    from typing import Any, BinaryIO, Callable, Dict, FrozenSet, Iterable, Iterator, List, Match, Optional
-    from typing import Pattern, Sequence, Set, Tuple, Union
+    from typing import (
+        Any,
+        BinaryIO,
+        Callable,
+        Dict,
+        FrozenSet,
+        Iterable,
+        Iterator,
+        List,
+        Match,
+        Optional,
+        Pattern,
+        Sequence,
+        Set,
+        Tuple,
+        Union,
+    )
 
 # ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
 # 1 · prelude
@@ -4147,8 +4162,6 @@ class Store:
             raise self.damaged(digest) from None
         except OSError as error:
             raise CtxError("%s: cannot be unpacked: %s" % (short(digest), error.strerror), "set TMPDIR to some room") from None
-        if not unpacker.eof:
-            raise self.damaged(digest)
         mtime = posix.fstat(packed.fd).st_mtime_ns
         posix.utime(plain.fd, ns=(mtime, mtime))
         return plain
@@ -4408,8 +4421,6 @@ def resolve_run(prefix: str) -> Run:
         if run.startswith(prefix[:HANDLE_DIGITS]) or alias.startswith(prefix):
             found.setdefault(run, []).append((store, name))
             live.pop(alias, None)
-    if prefix in found:
-        found, live = {prefix: found[prefix]}, {}
     if len(found) + len(live) > 1:
         raise ambiguous("run", prefix, [*found, *live])
     for only in live.values():
@@ -5343,6 +5354,17 @@ def same_file(one: int, two: int) -> bool:
     return (first.st_dev, first.st_ino) == (second.st_dev, second.st_ino)
 
 
+def captured_streams() -> List[str]:
+    """One stream where stdout and stderr are the same file, else both; but what the caller throws away is not captured either."""
+    if same_file(1, 2):
+        return ["output"]
+    try:
+        thrown_away = posix.fstat(2).st_rdev == posix.stat("/dev/null").st_rdev
+    except OSError:
+        thrown_away = False
+    return ["stdout"] if thrown_away else ["stdout", "stderr"]
+
+
 def is_pipe(fd: int) -> bool:
     """Whether a descriptor is a pipe or a socket."""
     try:
@@ -5469,7 +5491,7 @@ class Capture:
         self.doomed: List[int] = []
         self.partial = ""
         self.status = EXIT_INTERNAL
-        self.names = ["output"] if same_file(1, 2) else ["stdout", "stderr"]
+        self.names = captured_streams()
         self.readers: Dict[int, str] = {}
         self.drained: Dict[int, int] = {}  # bytes read from each pipe since the child ended
         self.signals: List[int] = []
@@ -5616,7 +5638,7 @@ class Capture:
             self.readers = {read_end: name for (read_end, _), name in zip(pipes, self.names)}
             self.drained = dict.fromkeys(self.readers, 0)
             try:
-                self.pid = spawn(argv, pipes[0][1], pipes[-1][1], self.group)
+                self.pid = spawn(argv, pipes[0][1], 2 if self.names == ["stdout"] else pipes[-1][1], self.group)
             except OSError as error:
                 raise spawn_error(argv, error) from None
             finally:
@@ -12227,13 +12249,11 @@ def in_child(work: Callable[[], int]) -> Callable[[], int]:
 
 def whole_lines(source: Source, start: int, end: int) -> Iterator[Tuple[Any, int, int, int]]:
     """Bytes start to end, which are whole lines, in windows of whole lines: (text, start and end in it, offset of the text in the source).
-    A text lasts until the next one. A line too long to be copied is mapped, by itself."""
-    file = getattr(source.read, "__self__", None)
-    buffer = bytearray(WINDOW) if isinstance(file, OpenFile) and hasattr(posix, "preadv") else None
+    A line too long to be copied is mapped, by itself."""
     while start < end:
         size = min(WINDOW, end - start)
-        text: Any = buffer if buffer and posix.preadv(file.fd, [buffer], start) >= size else source.read(start, start + size)  # type: ignore
-        cut = text.rfind(b"\n", 0, size) + 1
+        text = source.read(start, start + size)
+        cut = text.rfind(b"\n") + 1
         if start + size == end:
             cut = size
         elif not cut:
@@ -12290,7 +12310,7 @@ def hit_page(found: Iterable[Hits], context: int, budget: int) -> Tuple[List[str
     shown = secrets = 0
     for hits in found:
         last = 0
-        for i, span in enumerate(hits.spans):
+        for i in range(len(hits.spans)):
             width = HIT_WIDTH
             heading = [] if last else [heading_of(hits.place)]
             while True:
@@ -12479,8 +12499,8 @@ def diff_lines(difference: Dict[str, Any], budget: int) -> List[str]:
     """A difference as text within `budget` tokens: what changed in behaviour first, then lines, then sizes."""
     before, after = difference["before"], difference["after"]
     out = ["[diff %s → %s]" % (before, after)]
-    one, two = ("unknown" if status is None else str(status) for status in difference["exit"])
-    out.append("exit: %s" % (one if one == two else "%s → %s" % (one, two)))
+    statuses = ["unknown" if status is None else str(status) for status in difference["exit"]]
+    out.append("exit: " + " → ".join(dict.fromkeys(statuses)))
     if difference["unsure"]:
         out.append("unconfirmed: a tool's own counts could not be confirmed in one of the runs")
     out += ["%s: %s → %s" % (label, commas(was), commas(now)) for label, was, now in difference["totals"]]
@@ -12888,7 +12908,7 @@ def get_verb(options: Options, words: List[str]) -> int:
 def show_facts(run: Run, options: Options) -> int:
     """Print every fact of a run, with its lines: 1 when there is none."""
     summary = facts_of(run)
-    facts = [{key: redact_text(value) if isinstance(value, str) else value for key, value in fact.items()} for fact in summary["facts"]]
+    facts: List[Dict[str, Any]] = [{key: redact_text(value) if isinstance(value, str) else value for key, value in fact.items()} for fact in summary["facts"]]
     rows = []
     for fact in facts:
         first, last = fact["lines"]

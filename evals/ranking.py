@@ -12,7 +12,7 @@ outputs nor lost facts were looked at while the ranking was tuned. Arms of the s
 stored lines and on lines without timestamps and colours.
 """
 
-# ruff: noqa: E501, W291  (outputs are quoted as the tools print them)
+# ruff: noqa: W291  (outputs are quoted as the tools print them)
 from __future__ import annotations
 
 import argparse

@@ -10,6 +10,7 @@ import posix
 import py_compile
 import select
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -86,6 +87,9 @@ class Box:
         for name in ("CTX_HOME", "TMPDIR", "HOME", "PATH"):
             monkeypatch.setitem(posix.environ, name.encode(), self.env[name].encode())
         monkeypatch.chdir(self.work)
+        for name in ("SIGINT", "SIGQUIT", "SIGHUP"):  # ignored where the tests run in the background
+            if signal.getsignal(getattr(signal, name)) == signal.SIG_IGN:
+                signal.signal(getattr(signal, name), signal.SIG_DFL)
 
     def config(self, text):
         """Write the ctx.toml of the working directory."""

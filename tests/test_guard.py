@@ -11,11 +11,12 @@ import subprocess
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-import ctx
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from test_shell import BASH, SHELLISH, commands, lines, needs_bash, steps
+
+import ctx
 
 CLAUDE = ctx.Facts(shadowed=frozenset(("grep", "find", "pkill")))
 EAGER = ctx.Facts(program="python3 /opt/ctx.pyz", reads=True, unknown="capture")  # inserts wherever anything may be inserted

@@ -11,10 +11,11 @@ import subprocess
 import sys
 from pathlib import Path
 
-import ctx
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+
+import ctx
 
 CORPUS = Path(__file__).parent / "corpus" / "commands.jsonl.gz"
 BASH = shutil.which("bash")

@@ -177,7 +177,9 @@ def test_a_link_less_file_system_will_do(store, monkeypatch):
 
     monkeypatch.setattr(ctx, "posix", Linkless())
     run = keep(store, [("stdout", LARGE), ("stderr", SMALL), ("stdout", b"end\n")])
-    assert data_of(run, "stdout") == LARGE + b"end\n" and data_of(run, "output") == LARGE + SMALL + b"end\n"
+    again = keep(store, [("stderr", SMALL), ("stdout", LARGE), ("stdout", b"end\n")])
+    assert again.digest == run.digest and data_of(run, "stdout") == LARGE + b"end\n"
+    assert data_of(again, "output") == LARGE + SMALL + b"end\n"  # the first order stays
     assert ctx.verify_store(store)[1] == [] and ctx.list_dir(store.root + "/spool") == []
     assert not [name for base, _, names in os.walk(store.root) for name in names if ".tmp-" in name]
 
@@ -347,10 +349,11 @@ def test_a_blob_that_cannot_be_read_is_not_called_missing(store, monkeypatch):
 
 
 def test_a_damaged_run_in_one_root_is_read_from_another(box, store):
-    run = keep(store, {"output": SMALL})
     spare = ctx.Store(ctx.temp_root())
     spare.prepare()
     keep(spare, {"output": SMALL})
+    time.sleep(0.002)
+    run = keep(store, {"output": SMALL})
     harm(store.path(run.digest), "truncated")
     assert data_of(ctx.resolve_run(run.digest[:12])) == SMALL
 
@@ -452,6 +455,26 @@ def test_every_root_is_read(box, store):
     run = keep(spare, {"output": SMALL})
     assert data_of(ctx.resolve_run(run.digest[:12])) == SMALL
     assert [place.root for place in ctx.stores()] == [store.root, spare.root]
+
+
+def test_a_live_run_is_found_before_and_after_it_ends(store):
+    spool = ctx.Spool(store, {"kind": "run", "argv": ["x"], "cwd": "."}, {"workspace": "/w", "session": ""})
+    spool.write("stdout", memoryview(SMALL))
+    live = ctx.resolve_run(spool.alias[:8])
+    assert live.partial == "running" and live.status is None and live.streams == ["stdout", "stderr"]
+    assert data_of(live, "stdout") == SMALL and data_of(live, "stderr") == b"" and data_of(live) == SMALL
+    spool.write("stdout", memoryview(SMALL))
+    assert data_of(live) == SMALL * 2
+    run = spool.commit(["stdout", "stderr"], 0, "")
+    assert ctx.resolve_run(spool.alias).digest == run.digest  # both are there now
+    spool.discard()
+    assert data_of(live) == SMALL * 2 and data_of(live, "stderr") == b""  # held by one who found it before
+    plant(store, "cccccccccccc", "dddddddddddd")
+    other = ctx.Spool(store, {"kind": "run", "argv": ["x"], "cwd": "."}, {"workspace": "/w", "session": ""})
+    other.alias = "cccccccccccd"
+    other.write("output", memoryview(SMALL))
+    assert "ambiguous" in error_of(ctx.resolve_run, "cccccccc") and data_of(ctx.resolve_run("cccccccccccd")) == SMALL
+    other.discard()
 
 
 # ── occurrences
@@ -599,6 +622,7 @@ def test_what_was_derived_from_a_run_stays_with_it(store):
     census = ctx.keep_derived(run, b"census\n" * 1000)
     assert ctx.keep_derived(run, b"census\n" * 1000) == census
     other = ctx.keep_derived(run, b"another\n")
+    assert ctx.derived_from(store, run.digest) == [census, other]
     loose = store.put(b"nobody names this\n")
     age_all(store, DAY)
     assert collected(store)["blobs"] == 1 and store.blobs(loose) == []
@@ -631,7 +655,9 @@ def test_cold_streams_are_compressed_and_read_back(store):
     packed = os.stat(store.path(digest) + ".z")
     assert packed.st_mtime_ns == mtime and packed.st_mode & 0o777 == 0o400
     assert data_of(run) == LARGE and run.source("output").lines == lines and data_of(small) == SMALL
+    index = os.stat(store.path(digest) + ".lines").st_mtime_ns
     assert run.source("output").line(200_000) == b"line 199999 of a large stream"
+    assert os.stat(store.path(digest) + ".lines").st_mtime_ns == index  # it was not counted again
     assert ctx.verify_store(store)[1] == [] and collected(store)["compressed"] == 0
     again = keep(store, {"output": LARGE})  # warm again
     assert again.digest == run.digest and data_of(again) == LARGE
