@@ -8,6 +8,8 @@ import pytest
 
 import ctx
 
+pytestmark = pytest.mark.once  # much data: on the main Python only
+
 CORPUS = Path(__file__).parent / "corpus"
 MADE = sorted(path.parent.name for path in CORPUS.glob("ct_*/truth.json"))
 

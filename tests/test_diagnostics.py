@@ -14,6 +14,8 @@ from hypothesis import strategies as st
 
 import ctx
 
+pytestmark = pytest.mark.once  # much data: on the main Python only
+
 CORPUS = Path(__file__).parent / "corpus"
 CASES = sorted(path.parent.name for path in CORPUS.glob("dg_*/truth.json"))
 OTHERS = (

@@ -18,6 +18,8 @@ from test_shell import BASH, SHELLISH, commands, lines, needs_bash, steps
 
 import ctx
 
+pytestmark = pytest.mark.once  # much data: on the main Python only
+
 CLAUDE = ctx.Facts(shadowed=frozenset(("grep", "find", "pkill")))
 EAGER = ctx.Facts(program="python3 /opt/ctx.pyz", reads=True, unknown="capture")  # inserts wherever anything may be inserted
 

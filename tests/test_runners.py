@@ -10,6 +10,8 @@ from test_corpus import Case
 
 import ctx
 
+pytestmark = pytest.mark.once  # much data: on the main Python only
+
 CORPUS = Path(__file__).parent / "corpus"
 PROFILES = {row.name + "/v1" for row in ctx.RUNNERS}
 CASES = sorted(path.parent.name for path in CORPUS.glob("*/truth.json") if json.loads(path.read_text("utf8")).get("profile") in PROFILES)

@@ -17,6 +17,8 @@ from hypothesis import strategies as st
 
 import ctx
 
+pytestmark = pytest.mark.once  # much data: on the main Python only
+
 CORPUS = Path(__file__).parent / "corpus" / "commands.jsonl.gz"
 BASH = shutil.which("bash")
 needs_bash = pytest.mark.skipif(BASH is None, reason="bash is the oracle here")

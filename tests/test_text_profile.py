@@ -16,6 +16,8 @@ from hypothesis import strategies as st
 
 import ctx
 
+pytestmark = pytest.mark.once  # much data: on the main Python only
+
 CORPUS = Path(__file__).parent / "corpus"
 
 Parse = Tuple[str, int, int]
