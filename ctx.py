@@ -4256,7 +4256,7 @@ class Run:
             return self.store.source(digest, size, name) if digest else self.live(name)
         if name != "output":
             raise CtxError("%s has no #%s" % (self.handle, name), "it has %s" % " and ".join("#" + s for s in self.streams))
-        return self.interleaved(self.source("stdout"), self.source("stderr"))
+        return self.interleaved(*(self.source(s) if s in self.streams else Source.of_bytes(s, b"") for s in ("stdout", "stderr")))
 
     def live(self, name: str) -> Source:
         """A stream of a run that is not over: what has been written so far. Raises CtxError."""
@@ -4360,7 +4360,7 @@ def is_manifest(value: Any) -> bool:
     if not isinstance(value, dict) or not all(type(value.get(key)) is kind for key, kind in _MANIFEST):
         return False
     streams, gaps = value["streams"], value.get("gaps", {})
-    good = set(streams) in ({"output"}, {"stdout", "stderr"}) and all(type(word) is str for word in value["argv"])
+    good = set(streams) in ({"output"}, {"stdout"}, {"stdout", "stderr"}) and all(type(word) is str for word in value["argv"])
     good = good and all(type(pair) is list and [type(part) for part in pair] == [str, int] for pair in streams.values())
     good = good and all(is_digest(digest) for digest, _ in streams.values())
     good = good and type(gaps) is dict and all(type(gap.get(key)) is int for gap in gaps.values() for key in _GAP)
@@ -11666,10 +11666,9 @@ def open_live(name: str) -> Tuple[OpenFile, str]:
     top = workspace()
     if not top:
         raise CtxError("repo:%s: there is no workspace here" % name, "go to a directory below a git work tree or a ctx.toml")
-    try:
-        root, actual = os.path.realpath(top), os.path.realpath(os.path.join(top, name))
-    except ValueError:
-        raise CtxError("repo:%s: not a file name" % name, "check the path") from None
+    if "\0" in name:
+        raise CtxError("repo:%s: not a file name" % name, "check the path")
+    root, actual = os.path.realpath(top), os.path.realpath(os.path.join(top, name))
     if not (actual + "/").startswith(root.rstrip("/") + "/"):
         raise CtxError("repo:%s: leads outside the workspace" % name, "name a file below %s" % top)
     below = relative_to(root, actual)
@@ -11825,8 +11824,16 @@ def address_of(place: Place, start: int, end: int) -> str:
     starts_line = start == 0 or source.read(start - 1, start) == b"\n"
     ends_line = end == source.size or source.read(end - 1, end) == b"\n"
     if starts_line and ends_line:
-        return shell_word(str(place.address.at(source.line_at(start), source.line_at(end - 1), anchor)))
-    return "%s --bytes %d:%d%s" % (shell_word(str(place.address)), start, end, anchor and "@" + anchor)
+        return shell_argument(str(place.address.at(source.line_at(start), source.line_at(end - 1), anchor)))
+    return "%s --bytes %d:%d%s" % (shell_argument(str(place.address)), start, end, anchor and "@" + anchor)
+
+
+def shell_argument(text: str) -> str:
+    """`shell_word` of what a user typed or a file is named: controls and bytes that are no UTF-8 spelt out, as bash and zsh read them."""
+    raw = fsencode(text)
+    if visible(raw) == text.replace("[ctx ", "\\[ctx "):
+        return shell_word(text)
+    return "$'%s'" % "".join(chr(byte) if 32 <= byte < 127 and byte not in b"\\'" else "\\x%02x" % byte for byte in raw)
 
 
 def byte_range(place: Place, text: str) -> Tuple[int, int]:
@@ -12026,6 +12033,8 @@ class Query:
         """How many lines match."""
         if way == "sweep":
             return sum(1 for _ in self.sweep.finditer(text, start, end))
+        if self.exact and way == "literal" and not self.fold and len(self.literals) == 1:
+            return count_holding(text, self.literals[0], start, end)
         found = self.candidates(way, text, start, end)
         if self.exact and way == "literal":
             return len(found)
@@ -12063,6 +12072,17 @@ class Query:
         decoded = fsdecode(bytes(line))
         found = self.regex.search(decoded)
         return start + len(fsencode(decoded[: found.start()])) if found else -1
+
+
+def count_holding(text: Any, literal: bytes, start: int, end: int) -> int:
+    """How many lines hold a literal: what most searches come to, with nothing in the loop that could be outside."""
+    find, total = text.find, 0
+    spot = find(literal, start, end)
+    while spot >= 0:
+        total += 1
+        last = find(b"\n", spot, end)
+        spot = find(literal, last, end) if last >= 0 else -1
+    return total
 
 
 def line_start(text: Any, start: int, spot: int) -> int:
@@ -12997,7 +13017,7 @@ def show_hits(verb: str, query: Query, places: Iterable[Place], words: Sequence[
     lines, rows, shown, secrets = hit_page(found.places, context, settings["budget", "page"])
     flags = [flag for flag in ("-i", "-F", "-w", "--all") if flag in options and verb == "search"] + ["-C", str(context)] * (context > 0)
     again = ["search", *flags, "--skip", str(skip + shown), "--", *words]
-    following = " ".join([self_command(), *map(shell_word, again)]) if shown and skip + shown < total else ""
+    following = " ".join([self_command(), *map(shell_argument, again)]) if shown and skip + shown < total else ""
     if "--json" in options:
         hits = [{"address": str(row.place.address), "line": row.number, "hit": row.is_hit, "text": row.text} for row in rows]
         value = {"count": total, "skipped": skip, "shown": shown, "redacted": secrets, "lines": hits, "next": following}
@@ -13266,4 +13286,5 @@ def main(argv: Sequence[str]) -> int:
 
 
 if __name__ == "__main__":
-    posix._exit(main([fsdecode(word.encode(sys.getfilesystemencoding(), "surrogateescape")) for word in sys.argv[1:]]))
+    insist_on_utf8()
+    posix._exit(main(sys.argv[1:]))

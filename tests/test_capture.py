@@ -232,6 +232,15 @@ def test_whatever_the_descriptors_are(box, where, status):
     assert answers[0] == answers[1]
 
 
+def test_what_is_thrown_away_is_not_kept(box):
+    words = [*program(), "run", "--", "sh", "-c", "seq 3000; echo err >&2; exit 3"]
+    done = box.plain(["sh", "-c", 'exec "$@" 2>/dev/null', "sh", *words])
+    assert done.returncode == 3 and box.last().streams == ["stdout"]
+    run = ctx.resolve_run(box.last().digest[:12])
+    assert box.bytes(run, "stdout") == box.bytes(run, "output") == b"".join(b"%d\n" % i for i in range(1, 3001))
+    assert box.ctx("get", run.handle + "#output:5-6").stdout == b"5\n6\n" and box.problems() == []
+
+
 def test_a_log_does_not_get_the_number_of_a_closed_descriptor(box):
     words = [*program(), "run", "--log", "log", "--", "seq", "3"]
     assert box.plain(["sh", "-c", 'exec "$@" >&- 2>&-', "sh", *words]).returncode in (0, 1)

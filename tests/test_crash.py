@@ -15,6 +15,7 @@ import random
 import re
 import shutil
 import signal
+import threading
 import time
 
 import pytest
@@ -361,47 +362,57 @@ def test_a_capture_whose_store_fails_at_any_call(box, number, forever):
 
 TALKER = (
     "import os, sys, time\n"
-    "for i in range(150):\n"
+    "for i in range(int(sys.argv[2])):\n"
     "    os.write(1, b'%s out %d %s\\n' % (sys.argv[1].encode(), i, b'x' * 60))\n"
     "    os.write(2, b'%s err %d\\n' % (sys.argv[1].encode(), i))\n"
     "    time.sleep(0.01)\n"
 )
+SHORT, LONG = 150, 6000  # lines: what ends about when it is killed, and what never gets so far
 
 
-def talk(name):
-    out = b"".join(b"%s out %d %s\n" % (name, i, b"x" * 60) for i in range(150))
-    return {"stdout": out, "stderr": b"".join(b"%s err %d\n" % (name, i) for i in range(150))}
+def talk(name, count):
+    out = b"".join(b"%s out %d %s\n" % (name, i, b"x" * 60) for i in range(count))
+    return {"stdout": out, "stderr": b"".join(b"%s err %d\n" % (name, i) for i in range(count))}
 
 
 def killed_at_random(box, count, seed):
+    """Kill half of the captures at some time around their end, and half some time after they have told their handle."""
     box.config("[budget]\nhold = 1\n")
     rng = random.Random(seed)
-    told = 0
+    outputs: dict = {}
+
+    def victim(i, process, moment):
+        outputs[i] = process.stdout.readline() if i % 2 else b""
+        time.sleep(moment)
+        process.kill()
+        outputs[i] += process.stdout.read()
+        process.communicate()
+
     for batch in range(0, count, 8):
-        processes = []
+        threads = []
         for i in range(batch, min(batch + 8, count)):
-            words = python(TALKER, "run%d" % i)
-            processes.append((i, box.start("run", "--", *words), rng.uniform(0.1, 2.6)))
-        started = time.monotonic()
-        for _, process, moment in sorted(processes, key=lambda entry: entry[2]):
-            time.sleep(max(0.0, started + moment - time.monotonic()))
-            process.kill()
-        for i, process, _ in processes:
-            out = process.communicate()[0]
-            for handle in re.findall(rb"^\[ctx run:([0-9a-f]{12}) ", out, re.M):
-                told += 1
+            process = box.start("run", "--", *python(TALKER, "run%d" % i, str(LONG if i % 2 else SHORT)))
+            threads.append(
+                threading.Thread(target=victim, args=(i, process, rng.uniform(0.0, 0.8) if i % 2 else rng.uniform(0.1, 2.6)))
+            )
+        [thread.start() for thread in threads]
+        [thread.join() for thread in threads]
+        for i in range(batch, min(batch + 8, count)):
+            handles = re.findall(rb"^\[ctx run:([0-9a-f]{12}) ", outputs[i], re.M)
+            assert handles or not i % 2
+            for handle in handles:
                 run = ctx.resolve_run(handle.decode())
-                for name, data in talk(b"run%d" % i).items():
+                for name, data in talk(b"run%d" % i, LONG if i % 2 else SHORT).items():
                     got = box.bytes(run, name)
                     assert data.startswith(got) and (got == data or run.partial == "killed")
         assert box.run(["echo", "next"]).stdout == b"next\n"  # adopts them
         assert box.problems() == [] and [name for name in box.spooled() if not name.startswith(".tmp-")] == []
     runs = [ctx.load_occurrence(box.inside, name) for name in box.names()]
     killed = [run for run in runs if run.partial == "killed"]
-    assert told > count // 10 and len(killed) > count // 5
+    assert len(killed) >= count // 2
     for run in killed:
-        (name,) = [word for word in run.manifest["argv"] if word.startswith("run")]
-        for stream, data in talk(name.encode()).items():
+        name, lines = run.manifest["argv"][-2:]
+        for stream, data in talk(name.encode(), int(lines)).items():
             assert data.startswith(box.bytes(run, stream))
 
 

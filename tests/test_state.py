@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import posix
+import pwd
 import subprocess
 import tempfile
 import threading
@@ -237,7 +238,11 @@ def test_a_home_that_is_not_there_is_not_made(box, setenv, tmp_path):
 
 def test_without_HOME_the_password_file_tells(setenv, monkeypatch):
     setenv(HOME=None)
-    assert ctx.home().startswith("/")
+    try:
+        wanted = pwd.getpwuid(os.getuid()).pw_dir
+    except KeyError:  # a user without a name, as in some containers
+        wanted = ""
+    assert ctx.home() == wanted
 
 
 def test_only_a_directory_of_ours_alone_is_ours(tmp_path):

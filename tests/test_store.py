@@ -365,7 +365,7 @@ def test_a_manifest_that_is_none_is_damage(store):
         {"output": ["../../../../etc/passwd", 5]},
         {"other": stream},
         {"output": stream[:1] + ["5"]},
-        {"stdout": stream},
+        {"stderr": stream},
         {},
         [],
     ]
