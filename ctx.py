@@ -21,7 +21,7 @@ One file, standard library only, read from top to bottom: a section uses only na
     14  profiles     one per output family: bytes to evidence
     15  render       evidence and a budget to digest bytes
     16  retrieve     get, search, diff
-    23  install      doctor, init
+    23  install      doctor, init, why
     24  cli          argument grammar, dispatch, help
 """
 from __future__ import annotations
@@ -12626,6 +12626,16 @@ def write_config() -> str:
     return path
 
 
+def explain_command(text: str) -> Dict[str, Any]:
+    """What the guard makes of a command line here: its class, why, and the line as it would run. Nothing is executed."""
+
+    def executable(name: str) -> bool:
+        return "/" in name or find_program(fsencode(name)) != fsencode(name)
+
+    verdict = judge(text, Facts(self_command(), executable=executable))
+    return {"class": verdict.cls, "reason": verdict.reason, "shape": verdict.shape, "runs": with_edits(text, verdict.edits)}
+
+
 # ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
 # 24 · cli
 # Knows the argument grammar, dispatch and help. Never knows how anything is done.
@@ -13158,6 +13168,15 @@ def init_verb(options: Options, words: List[str]) -> int:
     return 0
 
 
+def why_verb(options: Options, words: List[str]) -> int:
+    """ctx why"""
+    found = explain_command(one_word(words, "put the whole line in quotes: ctx why 'make test 2>&1 | tail'"))
+    shape = [] if not found["shape"] else ["shape: " + found["shape"]]
+    shown = {key: redact_text(value) for key, value in found.items()}
+    report(options, shown, ["class: " + shown["class"], "why: " + shown["reason"], *shape, "runs: " + visible(fsencode(shown["runs"]))])
+    return 0
+
+
 def version_verb(options: Options, words: List[str]) -> int:
     """ctx version"""
     no_words(words)
@@ -13240,6 +13259,8 @@ Exit 0 found, 1 nothing found, 2 an error, 3 found with secrets redacted.""",
          "Secrets are redacted on the way out, which gives a run new bytes and so a new handle; exit 3 and stderr say so.", ["ctx export run:{run} -o runs.tar"]),
     Verb("import", "import [FILE|-]", "take in runs that export wrote", import_verb, [_JSON], "Every hash is checked.", ["ctx import runs.tar"]),
     Verb("doctor", "doctor [--store]", "check the store: every hash, every record", doctor_verb, [("--store", "", "the store (all there is to check so far)"), _JSON], "", ["ctx doctor --store"]),
+    Verb("why", "why 'COMMAND LINE'", "tell what the guard makes of a command line, without running it", why_verb, [_JSON],
+         "Classes are bounded (left alone), noisy (captured), mutation (left alone) and unknown.", ["ctx why 'pytest -q'", "ctx why 'rm -rf build' --json"]),
     Verb("config", "config", "print the settings that hold here", config_verb, [_JSON], "", ["ctx config"]),
     Verb("init", "init", "write a ctx.toml with every default", init_verb, [], "", ["ctx init"]),
     Verb("version", "version", "print the version", version_verb, [_JSON], "", ["ctx version"]),

@@ -111,3 +111,20 @@ def test_what_the_caller_throws_away_is_in_no_digest(run_ctx, tmp_path):
     line = "%s %s run -- sh -c 'seq 9000; seq 10 >&2; exit 3' 2>/dev/null" % (sys.executable, __file__.replace("tests/test_digest.py", "ctx.py"))
     done = run_ctx("run", "--shell", line + "; echo status $?", cwd=tmp_path)
     assert b"stderr" not in done.stdout and b"status 3" in done.stdout
+
+
+@pytest.mark.parametrize(
+    "line, kind, runs",
+    [
+        ("frobnicate now", "unknown", None),
+        ("cd src && pytest -q; echo $?", "noisy", "cd src && {ctx} run -- pytest -q; echo $?"),
+        ("rm -rf build", "mutation", None),
+        ("ls -la", "bounded", None),
+    ],
+)
+def test_why_tells_what_the_guard_makes_of_a_line(run_ctx, line, kind, runs):
+    done = run_ctx("why", line, "--json")
+    value = json.loads(done.stdout)
+    assert done.returncode == 0 and value["class"] == kind
+    assert re.sub(r"(python3|/\S*python\S*) /\S*ctx\.py", "{ctx}", value["runs"]) == (runs or line)
+    assert ("class: %s\nwhy: " % kind).encode() in run_ctx("why", line).stdout
