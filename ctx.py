@@ -10931,6 +10931,7 @@ ROUGH_SHARE = 0.7  # where there is no room for all messages, of the budget may 
 FLOOD_SHARE = 0.75  # of the budget then goes to the first of them, with their messages
 HISTOGRAM = 6  # rows of a flood's histograms
 DELTA_BUDGET = 60  # tokens of the block that tells what changed since the last run of the same command
+REPEAT = 0.5  # how much a context line is worth that has the shape of one before it
 NOTES = 6  # notes of one evidence that are always shown
 
 
@@ -11257,9 +11258,11 @@ class Digest:
             if len(group.facts) > 1:
                 message.text += " ×%d" % len(group.facts)
             item = item.add(message)
+        seen: Dict[bytes, int] = {}
         for quote in sorted(group.context, key=lambda quote: quote.first):
             if quote.first != fact.quoted and rx(rb"\w.*\w").search(quote.text):
-                item.add(self.quoted(quote, "    ", min(quote.value, 9.0)))
+                again = seen[_shape(quote.text)] = seen.get(_shape(quote.text), -1) + 1
+                item.add(self.quoted(quote, "    ", min(quote.value, 9.0) * REPEAT**again))
 
     def flood(self, budget: int) -> Item:
         """Identities that do not fit: where they are and what they say, as counts, the first of them, and the address of all of
@@ -11525,6 +11528,7 @@ WINDOW = 64 * KIB  # searched at a time: the allocator hands larger pieces back 
 SHARE = 16 * MIB  # bytes for which a further processor is worth its start
 LONG_LINE = 16 * MIB  # a line longer than this is searched without being copied
 HITS_KEPT = 1000  # a page of a search shows no more
+PLACES_KEPT = 100  # nor hits in more places, each of which is an open file
 HIT_WIDTH = 800  # bytes of a hit that are shown, from around its first match
 
 
@@ -12331,14 +12335,14 @@ def hit_page(found: Iterable[Hits], context: int, budget: int) -> Tuple[List[str
     for hits in found:
         last = 0
         for i in range(len(hits.spans)):
-            width = HIT_WIDTH
+            around, width = min(context, budget // 8), HIT_WIDTH  # a line takes four tokens
             heading = [] if last else [heading_of(hits.place)]
             while True:
-                block, count = hit_rows(hits, i, context, last, width)
+                block, count = hit_rows(hits, i, around, last, width)
                 text = heading + ["--"] * (0 < last < block[0].number - 1 and context > 0) + list(map(str, block))
                 if price(text) <= budget or shown or width < 50:
                     break
-                context, width = context // 2, width if context else width // 2  # a page holds one hit, and no more than its budget
+                around, width = around // 2, width if around else width // 2  # a page holds one hit, and no more than its budget
             budget -= price(text)
             if budget < 0 and shown:
                 return lines, rows, shown, secrets
@@ -12401,7 +12405,7 @@ def search_all(places: Iterable[Place], query: Query, skip: int, keep: int) -> F
     found = Found()
     for place in places:
         hits = search_place(place, query, skip, keep)
-        skip, keep = max(0, skip - hits.count), keep - len(hits.spans)
+        skip, keep = max(0, skip - hits.count), keep - len(hits.spans) if len(found.places) < PLACES_KEPT else 0
         found.counts[str(place.address)] = found.counts.get(str(place.address), 0) + hits.count
         found.remarks += place.remarks
         if hits.spans:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import resource
 import shlex
 import shutil
 import subprocess
@@ -494,6 +495,20 @@ def test_a_page_ends_within_any_of_several_places(stored, search):
     assert found == [b"%d:%d hit %d" % (i + 1, k, i) for k in range(4) for i in range(400)]
 
 
+def test_more_places_than_files_can_be_open(stored, search):
+    for i in range(150):
+        stored(b"hit %d\n" % i)
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (140, hard))
+    try:
+        pages = all_pages(search, "hit", "--all")
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    found = [line for page in pages for line in page.out.split(b"\n") if b"hit" in line]
+    assert found == [b"1:hit %d" % i for i in range(149, -1, -1)]
+    assert all("150 matches" in page.err for page in pages)
+
+
 def test_the_last_run(stored, search):
     stored(b"a\n")
     last = stored(b"b\n")
@@ -528,7 +543,7 @@ def test_binary_data_and_long_lines_are_shown_safely(stored, search):
 def test_a_page_holds_at_least_one_hit_and_never_more_than_its_budget(stored, search, setting):
     setting("budget", "page", 100)
     address = stored(b"".join(b"%d " % i * 200 + b"hit%d\n" % i for i in range(20)))
-    for context in ("0", "2", "1000"):
+    for context in ("0", "2", "1000", "9" * 18):
         pages = all_pages(search, r"hit\d", address, "-C", context, by_shell=False)
         assert [number for page in pages for number in page.numbers] == list(range(1, 21))
         assert all(ctx.estimate_tokens(page.out) <= 100 for page in pages)
