@@ -244,7 +244,7 @@ CONTEXTS = [
     ("secret", '"clientSecret": "', body(40, URL64), '",'),
     ("secret", "JWT_SECRET='", body(20, HEX), "'"),
     ("token", '"access_token":"', body(40, URL64), '","token_type":"Bearer"'),
-    ("token", "//registry.npmjs.org/:_authToken=", "00000000-".replace("0", "a7") + body(12, HEX), ""),
+    ("token", "//registry.example.org/:_authToken=", "00000000-".replace("0", "a7") + body(12, HEX), ""),
     ("token", "GET /v1/x?access_token=", body(20), "&page=2 HTTP/1.1"),
     ("token", "aws_session_token = ", body(400, BASE64) + "==", ""),
     ("token", "X-Vault-Token: ", body(26), ""),

@@ -210,9 +210,13 @@ def test_several_processors_count_the_same(monkeypatch, processors, fails):
     monkeypatch.setattr(ctx.posix, "fork", fork)
     for pattern in ("7", "7|x", "[37]1*$", "^1.*4"):
         query = ctx.Query(pattern)
-        assert in_windows(source, query, keep=0).count == len(naive(query, data))
-        assert in_windows(source, query, keep=20).count == len(naive(query, data))
-    assert 6 * (processors - 1) < len(forked) <= 8 * (processors - 1) or processors == 1
+        expected = naive(query, data)
+        for skip, keep in ((0, 0), (0, 20), (0, 10**6), (len(expected) // 2, len(expected) // 4)):
+            found = in_windows(source, query, None, skip, keep)
+            assert found.count == len(expected)
+            assert [source.line_at(span[0]) for span in found.spans] == expected[skip : skip + keep]
+            assert found.after == (expected[skip - 1] if skip else 0)
+    assert len(forked) == 16 * (processors - 1)
 
 
 @pytest.mark.filterwarnings("ignore:.*multi-threaded")
