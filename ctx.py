@@ -5866,6 +5866,8 @@ def tap(spool: Optional[Spool], complain: Callable[[OSError], None]) -> Tuple[in
             return total, "stdin cannot be read", spool
         if not count:
             return total, "", spool
+        if total < CHUNK <= total + count:
+            widen(0)
         total += count
         if spool is not None:
             try:
@@ -12202,41 +12204,36 @@ class Hits:
 
 
 def search_place(place: Place, query: Query, skip: int = 0, keep: int = HITS_KEPT) -> Hits:
-    """Count every matching line of a place, and keep where `keep` of them are, after the first `skip`."""
-    found, source, way = Hits(place), place.source, ""
-    begin, stop = place.span()
-    for text, start, end, base in whole_lines(source, begin, stop):
-        way = way or query.way(text, start, end)
-        if not keep or found.count > skip + keep:
-            found.count += count_lines(source, query, way, base + start, stop)
-            break
-        for first, last, spot in query.hits(way_in(query, way, start, end), text, start, end):
-            found.count += 1
-            if found.count == skip:
-                found.after = source.line_at(base + first)
-            elif found.count == skip + keep + 1:
-                found.before = source.line_at(base + first)
-            elif skip < found.count <= skip + keep:
-                found.spans.append((base + first, base + last, base + spot))
+    """Count every matching line of a place, and keep where `keep` of them are, after the first `skip`. Of many bytes each processor has a share."""
+    found, source = Hits(place), place.source
+    start, end = place.span()
+    wanted = skip + keep + 1 if keep else 0
+    shares = max(1, min(processors(), (end - start) // SHARE))
+    borders = [start, *(line_stop(source, start + (end - start) * i // shares, end) for i in range(1, shares)), end]
+    way = query.way(*next(whole_lines(source, start, end), (b"", 0, 0))[:3])
+    others = [in_child(lambda span=span: search_span(source, query, way, *span, wanted)) for span in zip(borders[1:], borders[2:])]  # type: ignore[misc]
+    spans: List[Tuple[int, int, int]] = []
+    for count, some in [search_span(source, query, way, *borders[:2], wanted)] + [result() for result in others]:
+        found.count += count
+        spans += some
+    found.spans = spans[skip : skip + keep]
+    found.after = source.line_at(spans[skip - 1][0]) if found.spans and skip else 0
+    found.before = source.line_at(spans[skip + keep][0]) if found.spans and found.count > skip + keep else 0
     return found
 
 
-def way_in(query: Query, way: str, start: int, end: int) -> str:
-    """How to look in one window: one too long to be put into lower case is one line."""
-    return "line" if query.fold and end - start > LONG_LINE else way
-
-
-def count_lines(source: Source, query: Query, way: str, start: int, end: int) -> int:
-    """How many of the whole lines in bytes start to end match. Of many bytes each processor counts a share."""
-    shares = max(1, min(processors(), (end - start) // SHARE))
-    borders = [start, *(line_stop(source, start + (end - start) * i // shares, end) for i in range(1, shares)), end]
-
-    def count(first: int, last: int) -> int:
-        windows = whole_lines(source, first, last)
-        return sum(query.count(way_in(query, way, at, stop), text, at, stop) for text, at, stop, _ in windows)
-
-    others = [in_child(lambda span=span: count(*span)) for span in zip(borders[1:], borders[2:])]  # type: ignore[misc]
-    return count(*borders[:2]) + sum(result() for result in others)
+def search_span(source: Source, query: Query, way: str, start: int, end: int, wanted: int) -> Tuple[int, List[Tuple[int, int, int]]]:
+    """How many of the whole lines in bytes start to end match, and the first `wanted` of them, as (start, end, first match)."""
+    count, spans = 0, []
+    for text, first, last, base in whole_lines(source, start, end):
+        how = "line" if query.fold and last - first > LONG_LINE else way  # one line, too long to be put into lower case
+        if len(spans) < wanted:
+            hits = [(base + begin, base + stop, base + spot) for begin, stop, spot in query.hits(how, text, first, last)]
+            spans += hits[: wanted - len(spans)]
+            count += len(hits)
+        else:
+            count += query.count(how, text, first, last)
+    return count, spans
 
 
 def processors() -> int:
@@ -12247,8 +12244,10 @@ def processors() -> int:
         return min(8, posix.cpu_count() or 1)
 
 
-def in_child(work: Callable[[], int]) -> Callable[[], int]:
+def in_child(work: Callable[[], Any]) -> Callable[[], Any]:
     """Begin some work in a child process; the function that waits for its result. What a child does not deliver is done here."""
+    import marshal
+
     read_end, write_end = posix.pipe()
     try:
         child = posix.fork()
@@ -12256,17 +12255,20 @@ def in_child(work: Callable[[], int]) -> Callable[[], int]:
         child = -1
     if child == 0:
         try:
-            posix.write(write_end, b"%d." % work())
+            write_all(write_end, marshal.dumps(work()))
         finally:
             posix._exit(0)
     posix.close(write_end)
 
-    def result() -> int:
-        said = posix.read(read_end, 32)
-        posix.close(read_end)
-        if child > 0:
-            posix.waitpid(child, 0)
-        return int(said[:-1]) if said.endswith(b".") else work()
+    def result() -> Any:
+        try:
+            return marshal.loads(b"".join(iter(lambda: posix.read(read_end, CHUNK), b"")))
+        except (ValueError, EOFError, TypeError):
+            return work()
+        finally:
+            posix.close(read_end)
+            if child > 0:
+                posix.waitpid(child, 0)
 
     return result
 
@@ -12335,7 +12337,7 @@ def hit_page(found: Iterable[Hits], context: int, budget: int) -> Tuple[List[str
     for hits in found:
         last = 0
         for i in range(len(hits.spans)):
-            around, width = min(context, budget // 8), HIT_WIDTH  # a line takes four tokens
+            around, width = max(0, min(context, budget // 8)), HIT_WIDTH  # a line takes four tokens
             heading = [] if last else [heading_of(hits.place)]
             while True:
                 block, count = hit_rows(hits, i, around, last, width)
