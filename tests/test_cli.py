@@ -264,6 +264,7 @@ JSON_CALLS = [
     ["gc", "--json"],
     ["doctor", "--json"],
     ["config", "--json"],
+    ["why", "pytest -q", "--json"],
     ["version", "--json"],
     ["import", "runs.tar", "--json"],
 ]
