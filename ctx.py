@@ -12211,9 +12211,13 @@ def search_place(place: Place, query: Query, skip: int = 0, keep: int = HITS_KEP
     shares = max(1, min(processors(), (end - start) // SHARE))
     borders = [start, *(line_stop(source, start + (end - start) * i // shares, end) for i in range(1, shares)), end]
     way = query.way(*next(whole_lines(source, start, end), (b"", 0, 0))[:3])
-    others = [in_child(lambda span=span: search_span(source, query, way, *span, wanted)) for span in zip(borders[1:], borders[2:])]  # type: ignore[misc]
+
+    def share(at: int, stop: int) -> Callable[[], Tuple[int, List[Tuple[int, int, int]]]]:
+        return lambda: search_span(source, query, way, at, stop, wanted)
+
+    others = [in_child(share(at, stop)) for at, stop in zip(borders[1:], borders[2:])]
     spans: List[Tuple[int, int, int]] = []
-    for count, some in [search_span(source, query, way, *borders[:2], wanted)] + [result() for result in others]:
+    for count, some in [share(borders[0], borders[1])()] + [result() for result in others]:
         found.count += count
         spans += some
     found.spans = spans[skip : skip + keep]
@@ -12224,7 +12228,8 @@ def search_place(place: Place, query: Query, skip: int = 0, keep: int = HITS_KEP
 
 def search_span(source: Source, query: Query, way: str, start: int, end: int, wanted: int) -> Tuple[int, List[Tuple[int, int, int]]]:
     """How many of the whole lines in bytes start to end match, and the first `wanted` of them, as (start, end, first match)."""
-    count, spans = 0, []
+    count = 0
+    spans: List[Tuple[int, int, int]] = []
     for text, first, last, base in whole_lines(source, start, end):
         how = "line" if query.fold and last - first > LONG_LINE else way  # one line, too long to be put into lower case
         if len(spans) < wanted:
