@@ -127,26 +127,27 @@ def outcome(result: dict) -> str:
     return next((kind for sign, kind in REFUSALS.items() if sign in text), "asked")
 
 
-def letters_of_the_table() -> list:
-    """A command for each option of each program that ctx takes to run unasked."""
+OPERANDS = {"echo": "x", "tr": "a b", "sleep": "0", "cd": "src", "find": "src", "ls": "src", "diff": "a.txt a.txt", "git/show": "HEAD", "git/rev-parse": "HEAD"}
+OPERANDS.update(dict.fromkeys(("grep", "egrep", "fgrep", "rg"), "x a.txt"), **dict.fromkeys(("git/status", "git/diff", "git/log", "git/shortlog"), ""))
+
+
+def table_cases() -> list:
+    """A command for each option of each program, and each value of each variable, that ctx takes to run unasked."""
     lines = []
     for name, row in ctx.CLAUDE_READS.items():
-        letters, *whole = row.replace("#", "5").split(" ")
-        operands = {"echo": "x", "grep": "x a.txt", "egrep": "x a.txt", "fgrep": "x a.txt", "rg": "x a.txt", "tr": "a b", "diff": "a.txt a.txt"}
-        operand = operands.get(name, "" if name in ctx.NO_OPERANDS or name == "sleep" else "src" if name in ("cd", "find", "ls") else "a.txt")
-        lines.append(("%s %s" % (name, operand or "0" * (name == "sleep"))).strip())
-        lines += ["%s -%s %s < /dev/null" % (name, letter, operand) if name == "cat" else "%s -%s %s" % (name, letter, operand) for letter in letters]
-        lines += ["%s %s %s%s" % ((name, operand, option, "x" if option.endswith("=") else "") if name == "find" else (name, option + "x" * option.endswith("="), operand, "")) for option in whole]
-    for name in sorted(ctx.CLAUDE_GIT):
-        lines.append("git " + name)
-        lines += ["git %s %s" % (name, option) for option in sorted(ctx.GIT_OPTIONS) + ["-3"]]
-    lines += ["%s=x alpha" % name for name in sorted(ctx.CLAUDE_VARIABLES)]
-    return lines
+        letters, *whole = row.split(" ")
+        operands = "" if "-" in whole else OPERANDS.get(name, "a.txt")
+        options = ["-" + letter.replace("#", "3") for letter in letters] + [option for option in whole if option not in ("", "-")]
+        values = [option.replace("#", n).replace("=", v) for option in options for n, v in (("3", "=x" if option.startswith("--") else "x"), (" 5", "=y"))]
+        for option in ["", *sorted(set(values))]:
+            words = [*name.split("/"), operands, option, "x" * (name == "find")] if name == "find" and option else [*name.split("/"), option, operands]
+            lines.append(" ".join(word for word in words if word))
+    return lines + ["%s=%s alpha" % (name, value) for name, values in ctx.CLAUDE_VARIABLES.items() for value in values.split()]
 
 
 def main(client: str) -> None:
     version = subprocess.run([client, "--version"], capture_output=True, text=True, check=True).stdout.split()[0]
-    sessions = [*CASES, {"rules": {"allow": ["Bash(alpha:*)"]}, "programs": ["alpha"], "mode": "default", "commands": letters_of_the_table()}]
+    sessions = [*CASES, {"rules": {"allow": ["Bash(alpha:*)"]}, "programs": ["alpha"], "mode": "default", "commands": table_cases()}]
     seen = []
     for case in sessions:
         outcomes = session(client, case["rules"], case["commands"], case["programs"], case["mode"])
