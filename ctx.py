@@ -3147,11 +3147,16 @@ def runs_of(line: Line, below: str, depth: int = 0) -> Iterator[Invocation]:
         argv = [word.text for word in command.words]
         files = [redirect.target.text for redirect in command.redirects]
         if argv or files:
-            names = ["%s/%s" % (below, word) for word in [*argv[1:], *files] if not word.startswith("-")]
+            names = ["%s/%s" % (below, file_named(word)) for word in [*argv[1:], *files]]
             yield Invocation(argv or [""], line.text[command.start : command.end], names)
         if argv:
             yield Invocation(argv, line.text[command.words[0].start : command.words[-1].end])
             yield from runs_inside(argv, below, depth)
+
+
+def file_named(word: str) -> str:
+    """The file that a word may name: itself, or the value of an option."""
+    return word if not word.startswith("-") else word.partition("=")[2] or (word[2:] if word[1:2] != "-" else "")
 
 
 def runs_inside(argv: Sequence[str], below: str, depth: int) -> Iterator[Invocation]:
@@ -3256,11 +3261,15 @@ def matches_words(spec: Sequence[Sequence[str]], run: Invocation) -> bool:
 
 
 def matches_path(spec: str, run: Invocation) -> bool:
-    """The command may name a file of the pattern `spec`, in a generous reading: the name that says most of the pattern occurs."""
+    """The command may name a file of the pattern `spec`, in a generous reading: the part of the pattern that says most occurs."""
     for sign in "?[]{}!~":
         spec = spec.replace(sign, "*")
-    telling = max(spec.replace("/", "*").split("*"), key=len).strip(".")
-    return any(telling in name for name in run.names) if telling else bool(run.names) and program_name(run.argv[0]) in READING_FILES
+    parts = [part for part in spec.split("/") if part not in ("", ".", "..")]
+    whole = max([part for part in parts if "*" not in part], key=len, default="")
+    piece = max("*".join(parts).split("*"), key=len)
+    if not piece:
+        return any(not name.endswith("/") for name in run.names) and program_name(run.argv[0]) in READING_FILES
+    return any(whole in name.replace(":", "/").split("/") if whole else piece in name for name in run.names)
 
 
 MATCHERS: Dict[str, Callable[[Any, Invocation], bool]] = {

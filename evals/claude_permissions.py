@@ -6,7 +6,7 @@
 
 Drives the real client, in `-p` mode with a fresh home, against a model on loopback that asks for one command after the other, and
 writes what became of each to tests/corpus/claude_permissions.json: "ran", "asked" (which -p refuses) or "denied".
-The commands are CASES, and every letter of the table that section 5 of ctx.py has of programs that run unasked.
+The commands are those of claude_permissions_cases.json, and every option in the table that section 5 of ctx.py has of programs that run unasked.
 """
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ import tempfile
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any, Dict, List
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
@@ -32,17 +33,17 @@ RESET = "cd @WS@"  # the shell keeps its directory from one call to the next
 class Model(BaseHTTPRequestHandler):
     """A model that calls Bash with `commands`, one after the other, and keeps the `results`."""
 
-    commands: list = []
-    results: list = []
+    commands: List[str] = []
+    results: List[Dict[str, Any]] = []
 
-    def log_message(self, *_):
+    def log_message(self, *_: Any) -> None:
         pass
 
-    def do_HEAD(self):
+    def do_HEAD(self) -> None:
         self.send_response(200)
         self.end_headers()
 
-    def do_POST(self):
+    def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["content-length"])))
         blocks = [b for m in body["messages"] if isinstance(m["content"], list) for b in m["content"]]
         results = [b for b in blocks if b.get("type") == "tool_result"]
@@ -51,13 +52,14 @@ class Model(BaseHTTPRequestHandler):
         if body.get("tools") and at < len(self.commands):
             call = {"type": "tool_use", "id": "toolu_%d" % at, "name": "Bash"}
             given = {"command": self.commands[at], "description": "a case"}
-            start, delta = dict(call, input={}), {"type": "input_json_delta", "partial_json": json.dumps(given)}
+            start: Dict[str, Any] = dict(call, input={})
+            delta = {"type": "input_json_delta", "partial_json": json.dumps(given)}
         else:
             start, delta = {"type": "text", "text": ""}, {"type": "text_delta", "text": "done"}
         usage = {"input_tokens": 1, "output_tokens": 1}
         message = {"id": "msg_1", "type": "message", "role": "assistant", "model": body["model"], "content": [], "usage": usage}
         reason = "tool_use" if start["type"] == "tool_use" else "end_turn"
-        events = [
+        events: List[Dict[str, Any]] = [
             {"type": "message_start", "message": dict(message, stop_reason=None, stop_sequence=None)},
             {"type": "content_block_start", "index": 0, "content_block": start},
             {"type": "content_block_delta", "index": 0, "delta": delta},
@@ -74,7 +76,7 @@ class Model(BaseHTTPRequestHandler):
             self.wfile.write(("event: %s\ndata: %s\n\n" % (event["type"], json.dumps(event))).encode())
 
 
-def make_places(root: Path, programs: list) -> dict:
+def make_places(root: Path, programs: List[str]) -> Dict[str, Path]:
     """A project with files, a directory outside, links from one to the other, programs that do nothing."""
     places = {"@WS@": root / "ws", "@OUT@": root / "outside"}
     for folder in (root / "ws" / "src", root / "outside", root / "bin", root / "home" / ".claude"):
@@ -90,21 +92,21 @@ def make_places(root: Path, programs: list) -> dict:
     return places
 
 
-def filled(text: str, places: dict) -> str:
+def filled(text: str, places: Dict[str, Path]) -> str:
     for mark, path in places.items():
         text = text.replace(mark, str(path))
     return text
 
 
-def session(client: str, rules: dict, commands: list, programs: list, mode: str) -> list:
+def session(client: str, rules: Dict[str, Any], commands: List[str], programs: List[str], mode: str) -> List[List[str]]:
     """[command, outcome] for each command, from one run of the client."""
     asked = [line for command in commands for line in ([command, RESET] if "cd" in command else [command])]
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder).resolve()
         places = make_places(root, programs)
         (root / "home" / ".claude" / "settings.json").write_text(json.dumps({"permissions": rules}))
-        handler = type("Handler", (Model,), {"commands": [filled(line, places) for line in asked], "results": []})
-        server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+        Model.commands, Model.results = [filled(line, places) for line in asked], []
+        server = ThreadingHTTPServer(("127.0.0.1", 0), Model)
         threading.Thread(target=server.serve_forever, daemon=True).start()
         env = {
             "PATH": "%s:/usr/bin:/bin" % (root / "bin"), "HOME": str(root / "home"), "TERM": "dumb", "LANG": "C.UTF-8", "IS_SANDBOX": "1",
@@ -114,12 +116,12 @@ def session(client: str, rules: dict, commands: list, programs: list, mode: str)
         argv = [client, "-p", "go", "--permission-mode", mode]
         subprocess.run(argv, cwd=root / "ws", env=env, stdin=subprocess.DEVNULL, capture_output=True, timeout=120, check=True)
         server.shutdown()
-        outcomes = [[line, outcome(result)] for line, result in zip(asked, handler.results)]
+        outcomes = [[line, outcome(result)] for line, result in zip(asked, Model.results)]
     assert len(outcomes) == len(asked), "the client asked %d times of %d" % (len(outcomes), len(asked))
     return [pair for pair in outcomes if pair[0] != RESET]
 
 
-def outcome(result: dict) -> str:
+def outcome(result: Dict[str, Any]) -> str:
     """What became of a command, from what the model was told."""
     text = json.dumps(result["content"], ensure_ascii=False)
     if not result.get("is_error") or "Exit code " in text:
@@ -131,7 +133,7 @@ OPERANDS = {"echo": "x", "tr": "a b", "sleep": "0", "cd": "src", "find": "src", 
 OPERANDS.update(dict.fromkeys(("grep", "egrep", "fgrep", "rg"), "x a.txt"), **dict.fromkeys(("git/status", "git/diff", "git/log", "git/shortlog"), ""))
 
 
-def table_cases() -> list:
+def table_cases() -> List[str]:
     """A command for each option of each program, and each value of each variable, that ctx takes to run unasked."""
     lines = []
     for name, row in ctx.CLAUDE_READS.items():

@@ -209,11 +209,17 @@ def test_deny_comes_before_ask_and_ask_before_allow(claude):
 
 
 @pytest.mark.parametrize("text", ["cat .env", "head -3 .env", "sed -n 1p .env", "grep x .env", "cat < .env", "cat ./.env", "timeout 5 cat .env; true",
-                                  "cd src && cat ../.env", "ctx get repo:.env", "cat a.txt .env | tail"])  # fmt: skip
+                                  "cd src && cat ../.env", "ctx get repo:.env", "cat a.txt .env | tail", "grep --file=.env x", "grep -f.env x"])  # fmt: skip
 @pytest.mark.parametrize("rule", ["Read(./.env)", "Read(.env)", "Read(**/.env)", "Read(.env*)", "Edit(/.env)", "Read(//x/ws/.env)"])
 def test_files_that_may_not_be_read_are_not_read_by_commands(claude, rule, text):
     assert claude(allow=["Bash"], deny=[rule]).says(text) == "deny"
     assert claude(allow=["Bash"], ask=[rule]).says(text) == "ask"
+
+
+@pytest.mark.parametrize("rule", ["Read(./.env)", "Read(**/.env)", "Read(*.env)"])
+def test_files_with_similar_names_may_be_read(claude, rule):
+    world = claude(allow=["Bash"], deny=[rule])
+    assert [world.says(text) for text in ("make test_env", "cat .venv/x", "cat src/environment.py")] == ["allow", "allow", "allow"]
 
 
 def test_a_rule_about_every_file_is_about_programs_that_read_files(claude):
@@ -389,7 +395,7 @@ def test_codex_itself_reads_the_same_rules(world):
     """Its own checker, on rule files of every form and a handful of commands each."""
     program = codex_program()
     decisions = {"allow": "allow", "prompt": "ask", "forbidden": "deny", None: None}
-    draws = settings(max_examples=30, database=None, derandomize=True)
+    draws = settings(max_examples=20, database=None, derandomize=True)
 
     @draws
     @given(st.lists(st.tuples(PATTERNS, DECISIONS), max_size=4), st.lists(WORDS.filter(bool), min_size=1, max_size=4))
