@@ -2909,18 +2909,16 @@ def neutral_answer(host: str, event: str, payload: bytes = b"") -> bytes:
 # the program that is put in front of commands
 
 
-def program_words() -> List[str]:
-    """The words that start this program in any shell; none when it is not there any more.
+def own_words() -> List[str]:
+    """The words that start this program in any shell: an installed one by its launcher, others by the interpreter that runs them."""
+    path = absolute(__file__)
+    return [path] if path.endswith("/ctx") else [sys.executable, absolute(sys.argv[0])]
 
-    Setup writes them, a line each, into `program` beside the hook. Without that, it is what runs now.
-    """
-    script = absolute(sys.argv[0])
-    try:
-        words = fsdecode(read_file(script.rsplit("/", 1)[0] + "/program")).split("\n")[:-1]
-    except OSError:
-        words = [sys.executable, script]
-    ready = bool(words) and posix.access(words[0], posix.X_OK) and posix.access(words[-1], posix.R_OK)
-    return words if ready else []
+
+def program_words() -> List[str]:
+    """The same, none where they would not start it: the program has gone, or cannot be run."""
+    words = own_words()
+    return words if posix.access(words[0], posix.X_OK) and posix.access(words[-1], posix.R_OK) else []
 
 
 def finds_program(name: str, environ: Dict[bytes, bytes]) -> str:
@@ -3111,12 +3109,10 @@ def answer(call: Call, settings: Dict[str, Any]) -> Optional[bytes]:
     return None if call.gate == "compact" else call.neutral
 
 
-def hook_main(argv: Sequence[str], whole: Optional[Callable[[], Callable[..., bytes]]] = None) -> None:
-    """`ctx hook [HOST [EVENT]]`: answer on stdout and leave with status 0, within HOOK_SECONDS, whatever happens.
-
-    `whole` gives the function of section 22 that answers what `hook` does not; by default the whole program is loaded for it.
-    """
-    host, event = [*argv, "", ""][:2]
+def hook_main(argv: Sequence[str]) -> None:
+    """`ctx hook [HOST [EVENT]]`, in which `argv` is what it was called as, then host and event: answer on stdout and leave with
+    status 0, within HOOK_SECONDS, whatever happens."""
+    _, host, event = [*argv, "", "", ""][:3]
     payload = b""
 
     def leave(data: bytes, problem: str = "") -> None:
@@ -3137,12 +3133,20 @@ def hook_main(argv: Sequence[str], whole: Optional[Callable[[], Callable[..., by
         payload = read_input()
         data = hook(host, event, payload, posix.environ)
         if data is None:
-            gates = whole() if whole else load_whole()
-            data = gates(host, event, payload, posix.environ)
+            data = behind_hook("gate_answer")(host, event, payload, posix.environ)
     except BaseException as error:
         line = error.__traceback__ and error.__traceback__.tb_lineno
         leave(neutral_answer(host, event, payload), "%s (line %s)" % (type(error).__name__, line))
     leave(data or b"")
+
+
+def behind_hook(name: str) -> Callable[..., bytes]:
+    """A function from behind the end of the hook path: a program in one piece has it, a packed one defines it now."""
+    space: Dict[str, Any] = globals()
+    if name not in space:
+        space["__define__"](name)
+    function: Callable[..., bytes] = space[name]
+    return function
 
 
 def set_alarm(seconds: float, act: Optional[Callable[..., None]] = None) -> None:
@@ -3167,18 +3171,6 @@ def read_input() -> bytes:
     if size > HOOK_INPUT:
         raise ValueError("more than %d bytes" % HOOK_INPUT)
     return b"".join(parts)
-
-
-def load_whole() -> Callable[..., bytes]:
-    """The gates of section 22, from the whole program's byte code, `ctx.pyc` beside this hook. Raises OSError and what damaged code raises."""
-    import marshal
-
-    path = absolute(sys.argv[0]).rsplit("/", 1)[0] + "/ctx.pyc"
-    space: Dict[str, Any] = {"__name__": "ctx", "__file__": path}
-    exec(marshal.loads(read_file(path)[16:]), space)
-    sys.argv[0] = path
-    gates: Callable[..., bytes] = space["gate_answer"]
-    return gates
 
 
 # — end of the hook path —
@@ -12092,12 +12084,12 @@ def delta_block(run: Run, found: Sequence[Evidence], before: Run) -> bytes:
 
 def self_command() -> str:
     """How the shell that reads a digest calls this program: by its name where PATH has it, else as it was started."""
-    script = absolute(sys.argv[0]) if sys.argv and sys.argv[0] else absolute(__file__)
-    if is_same(fsdecode(find_program(b"ctx")), script):
+    words = own_words()
+    if is_same(fsdecode(find_program(b"ctx")), words[-1]):
         return "ctx"
-    if sys.executable and is_same(fsdecode(find_program(b"python3")), sys.executable):
-        return "python3 " + shell_word(script)
-    return "%s %s" % (shell_word(sys.executable or "python3"), shell_word(script))
+    if is_same(fsdecode(find_program(b"python3")), words[0]):
+        words[0] = "python3"
+    return " ".join(map(shell_word, words))
 
 
 _SAFE = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789@%+=:,./-_")
@@ -14056,7 +14048,7 @@ def init_verb(options: Options, words: List[str]) -> int:
 
 def hook_verb(options: Options, words: List[str]) -> int:
     """ctx hook, which `main` answers itself."""
-    hook_main(words, lambda: gate_answer)
+    hook_main(["hook", *words])
     return 0
 
 
@@ -14180,7 +14172,7 @@ def main(argv: Sequence[str]) -> int:
     """Run one verb; its exit status. Errors that a user can mend are one line on stderr."""
     hold_standard_descriptors()
     if argv[:1] == ["hook"] and argv[1:2] not in (["-h"], ["--help"]):
-        hook_main(argv[1:], lambda: gate_answer)  # whatever else is on the line: wrong usage, status 2, would block the host's tools
+        hook_main(argv)  # whatever else is on the line: wrong usage, status 2, would block the host's tools
     verb = VERBS[-1]
     try:
         name = argv[0] if argv else "help"
