@@ -2703,10 +2703,11 @@ class Host:
     replaces: FrozenSet[str] = frozenset()  # the kinds of results that can be replaced with nothing lost
     whole_input = True  # the new input replaces the old one, instead of being laid over it
     neutral: Dict[str, bytes] = {}  # by event, where it is not silence
-    # The decision that goes with a rewritten command, by what would have become of the original: "allowed" by a rule or by the host
-    # itself, "unasked" in a mode without prompts, "unseen" where no hook can know, "prompt". What is missing is not rewritten.
+    # The decision that goes with a rewritten command ("": none is needed), by what the host's rules make of the original. What is
+    # missing is not rewritten.
     rewrites: Dict[str, str] = {}
-    unasked: FrozenSet[str] = frozenset()  # modes without prompts
+    unasked: FrozenSet[str] = frozenset()  # modes without prompts, in which a rewritten command needs no decision
+    grants = True  # its deny rules hold against a hook's `allow`
     asks = False  # a hook may make it ask
     reads = False  # it cuts results for good, so that reads, too, are captured before they run
 
@@ -2730,7 +2731,7 @@ HOSTS = {
         searches={"Grep": "content", "Glob": "files"},
         results={"Bash": "shell", "Read": "file", "Grep": "search", "WebFetch": "page", "mcp__*": "parts"},
         replaces=frozenset(("shell", "file", "search", "page", "parts")),
-        rewrites={"allowed": "allow", "unasked": "", "prompt": ""},
+        rewrites={"allow": "allow", "free": "allow"},
         unasked=frozenset(("bypassPermissions",)),
         asks=True,
     ),
@@ -2742,8 +2743,9 @@ HOSTS = {
         answers=dict(Host.answers, result="reason"),
         outcome="block",
         replaces=frozenset(("parts",)),  # of a command the exit status would be lost, and the text is cut already
-        rewrites={"allowed": "allow", "unasked": "allow"},  # without `allow`, it ignores the new input
-        unasked=frozenset(("bypassPermissions",)),
+        # Without `allow` it ignores the new input; with it, approvals and the sandbox hold for the new input as they would for any.
+        # What a rule allows runs outside the sandbox, which the new input would not.
+        rewrites={"free": "allow", "none": "allow"},
         reads=True,
     ),
     "gemini": Host(
@@ -2755,9 +2757,8 @@ HOSTS = {
         results={"run_shell_command": "shell", "read_file": "file", "grep_search": "search", "web_fetch": "page", "mcp_*": "parts"},
         answers=dict(_PLAIN, input="hookSpecificOutput.tool_input", context="hookSpecificOutput.additionalContext", message="systemMessage",
                      result="reason", outcome="decision"),
-        outcome="deny",
+        outcome="deny",  # its policy would ask about a rewritten command; every result can be replaced instead, with all its bytes
         replaces=frozenset(("shell", "file", "search", "page", "parts")),
-        rewrites={"prompt": ""},  # its policy asks about the rewritten command, and a result can be replaced with all its bytes
     ),
     "antigravity": Host(
         "antigravity",
@@ -2769,7 +2770,7 @@ HOSTS = {
         answers=dict(_PLAIN, input="overwrite"),
         whole_input=False,
         neutral={"PreToolUse": b'{"decision":"ask"}', "": b'{"decision":"ask"}', "PostToolUse": b"{}", "SessionStart": b"{}", "PreInvocation": b"{}"},
-        rewrites={"allowed": "ask", "unseen": "ask"},
+        rewrites={"allow": "ask", "free": "ask", "none": "ask"},  # which is what it does by itself
         asks=True,
         reads=True,
     ),
@@ -2783,7 +2784,7 @@ HOSTS = {
         results={"bash": "shell", "view": "file", "grep": "search", "web_fetch": "page"},
         answers=_NATIVE,
         replaces=frozenset(("shell", "file", "search", "page")),
-        rewrites={"allowed": "allow", "prompt": ""},
+        grants=False,
         asks=True,
     ),
     # Copilot's events under the names that Claude has for them
@@ -2794,7 +2795,7 @@ HOSTS = {
         shell={"Bash": "command", "bash": "command"},
         background=("mode", "async"),
         searches={"Grep": "content", "grep": "content", "Glob": "files", "glob": "files"},
-        rewrites={"allowed": "allow", "prompt": ""},
+        grants=False,
         asks=True,
     ),
 }  # fmt: skip
@@ -2959,7 +2960,7 @@ def before_command(call: Call, settings: Dict[str, Any]) -> bytes:
     )  # fmt: skip
     verdict = judge(call.command, facts)
     entry = {"class": verdict.cls, "shape": verdict.shape, "rung": verdict.rung, "why": verdict.reason}
-    if reads_store(call.command, words, call.environ):
+    if host.grants and reads_store(call.command, words, call.environ) and granted(call, call.command).decision not in ("deny", "ask"):
         entry["why"] = "reads the store"
         return decided(call, "allowed", entry, decision="allow", reason="ctx reads its own store")
     if not verdict.edits:
@@ -2986,19 +2987,17 @@ def granted(call: Call, text: str) -> Permission:
 
 
 def authority(call: Call, settings: Dict[str, Any]) -> Tuple[Optional[str], str]:
-    """The decision that may go with a rewritten command ("": none is needed), None and why if it must stay as it was typed."""
-    rewrites, found = call.host.rewrites, granted(call, call.command)
+    """The decision that goes with a rewritten command ("": none is needed), None and why if it must stay as it was typed."""
+    host, found = call.host, granted(call, call.command)
     if found.decision in ("deny", "ask"):
         return None, "a rule of the host says %s" % found.decision
-    if call.mode in call.host.unasked:
-        case = "unasked"
-    elif found.decision in ("allow", "free"):
-        case = "allowed"
-    elif "unseen" in rewrites:
-        case = "unseen"
-    else:
-        case = "prompt" if settings["guard.rewrite_before_prompt"] else ""
-    return rewrites.get(case), "" if case in rewrites else "the host asks the user about it"
+    if call.mode in host.unasked:
+        return "", ""
+    if found.decision in host.rewrites:
+        return host.rewrites[found.decision], ""
+    if found.decision == "none":
+        return ("", "") if settings["guard.rewrite_before_prompt"] else (None, "the host asks the user first")
+    return None, "the host's rule is about the command as it was typed"
 
 
 def reads_store(text: str, words: Sequence[str], environ: Dict[bytes, bytes]) -> bool:
@@ -13266,6 +13265,10 @@ INDEX_LOOKED = 400  # occurrences that are looked at for it
 HEAD_LOOKED = 4 * KIB  # bytes in which a digest of ours begins, if a result is one
 
 
+RESULT_PLACES = ("", "file.content", "content", "result", "llmContent", "textResultForLlm", "text_result_for_llm")
+CODEX_CUT = "truncated output (original token count"  # what Codex says ahead of a text that it has cut
+
+
 class Result:
     """What a tool gave: its bytes, as text or in a file that the host keeps; `status` None when it is unknown; `partial`, why it is
     not whole."""
@@ -13326,16 +13329,15 @@ def after_tool(call: Call, settings: Settings) -> bytes:
 
 def result_of(call: Call, whole: Any) -> Optional[Result]:
     """What a tool gave, None where it cannot be told, or is no text."""
-    if isinstance(whole, str):
-        return Result(whole, partial="cut by the host" if "truncated output (original token count" in whole[:400] else "")
-    if isinstance(whole, list) or isinstance(inside(whole, "content"), list):
-        parts = whole if isinstance(whole, list) else whole["content"]
-        is_text = parts and all(inside(part, "type") == "text" and isinstance(part.get("text"), str) for part in parts)
-        return Result("\n".join(part["text"] for part in parts)) if is_text else None
-    for place in ("stdout", "file.content", "content", "result", "llmContent", "textResultForLlm", "text_result_for_llm"):
-        text = inside(whole, place)
-        if isinstance(text, str):
-            return shell_result(whole) if place == "stdout" else Result(text, status=told_status(text))
+    if call.kind == "shell" and isinstance(inside(whole, "stdout"), str):
+        return shell_result(whole)
+    for place in RESULT_PLACES:
+        found = inside(whole, place) if place else whole
+        if isinstance(found, list) and found and all(text_at(part, "text") for part in found):
+            found = "\n".join(part["text"] for part in found)
+        if isinstance(found, str):
+            cut = CODEX_CUT in found[:400]
+            return Result(found, "", told_status(found), "cut by the host" if cut else "")
     return None
 
 
@@ -13360,11 +13362,12 @@ def reshaped(call: Call, whole: Any, text: str) -> Any:
         return text
     if isinstance(whole, list):
         return [{"type": "text", "text": text}]
-    for place in ("stdout", "content", "result", "textResultForLlm"):
-        if isinstance(whole.get(place), str):
-            kept = {key: value for key, value in whole.items() if not key.startswith("persistedOutput")}
-            return dict(kept, **{place: text}, **({"stderr": ""} if place == "stdout" else {}))
-    return dict(whole, file=dict(whole["file"], content=text, numLines=text.count("\n") + (text[-1:] != "\n")))
+    if "file" in whole:
+        return dict(whole, file=dict(whole["file"], content=text, numLines=text.count("\n") + (text[-1:] != "\n")))
+    # with the persisted file named, Claude would show the text as a preview of that
+    kept = {key: value for key, value in whole.items() if not key.startswith("persistedOutput")}
+    place = next(place for place in ("stdout", *RESULT_PLACES) if place in kept)
+    return dict(kept, **{place: text}, **({"stderr": ""} if place == "stdout" else {}))
 
 
 def beginning(run: Run, result: Result, settings: Settings) -> Tuple[bytes, str]:
@@ -13425,7 +13428,8 @@ def after_failure(call: Call, settings: Settings) -> bytes:
     cut = "characters truncated]" in rest
     result = Result(rest if code.isdigit() else text, "", int(code) if code.isdigit() else None, "cut by the host" if cut else "")
     run, size = keep_result(call, result, settings)
-    told = "ctx kept this output%s as %s: %s search PATTERN %s" % (", as far as it came,"[: 21 * cut], run.handle, self_command(), run.handle)
+    told = "ctx kept this output%s as %s: %s search PATTERN %s"
+    told %= (", as far as the host tells it," if cut else "", run.handle, self_command(), run.handle)
     return decided(call, "stored", {"handle": run.handle, "bytes": size}, context=told)
 
 
