@@ -3108,10 +3108,10 @@ def answer(call: Call, settings: Dict[str, Any]) -> Optional[bytes]:
     return None if call.gate == "compact" else call.neutral
 
 
-def hook_main(argv: Sequence[str]) -> None:
-    """`ctx hook [HOST [EVENT]]`, in which `argv` is what it was called as, then host and event: answer on stdout and leave with
-    status 0, within HOOK_SECONDS, whatever happens."""
-    _, host, event = [*argv, "", "", ""][:3]
+def hook_main(argv: Sequence[str], gates: Callable[[], Callable[..., bytes]]) -> None:
+    """`ctx hook [HOST [EVENT]]`: answer on stdout and leave with status 0, within HOOK_SECONDS, whatever happens. `argv` is what
+    follows `hook`; `gates` gets the function of section 22 that answers what `hook` does not."""
+    host, event = [*argv, "", ""][:2]
     payload = b""
 
     def leave(data: bytes, problem: str = "") -> None:
@@ -3132,20 +3132,11 @@ def hook_main(argv: Sequence[str]) -> None:
         payload = read_input()
         data = hook(host, event, payload, posix.environ)
         if data is None:
-            data = behind_hook("gate_answer")(host, event, payload, posix.environ)
+            data = gates()(host, event, payload, posix.environ)
     except BaseException as error:
         line = error.__traceback__ and error.__traceback__.tb_lineno
         leave(neutral_answer(host, event, payload), "%s (line %s)" % (type(error).__name__, line))
     leave(data or b"")
-
-
-def behind_hook(name: str) -> Callable[..., bytes]:
-    """A function from behind the end of the hook path: a program in one piece has it, a packed one defines it now."""
-    space: Dict[str, Any] = globals()
-    if name not in space:
-        space["__define__"](name)
-    function: Callable[..., bytes] = space[name]
-    return function
 
 
 def set_alarm(seconds: float, act: Optional[Callable[..., None]] = None) -> None:
@@ -14052,7 +14043,7 @@ def init_verb(options: Options, words: List[str]) -> int:
 
 def hook_verb(options: Options, words: List[str]) -> int:
     """ctx hook, which `main` answers itself."""
-    hook_main(["hook", *words])
+    hook_main(words, lambda: gate_answer)
     return 0
 
 
@@ -14176,7 +14167,7 @@ def main(argv: Sequence[str]) -> int:
     """Run one verb; its exit status. Errors that a user can mend are one line on stderr."""
     hold_standard_descriptors()
     if argv[:1] == ["hook"] and argv[1:2] not in (["-h"], ["--help"]):
-        hook_main(argv)  # whatever else is on the line: wrong usage, status 2, would block the host's tools
+        hook_main(argv[1:], lambda: gate_answer)  # whatever else is on the line: wrong usage, status 2, would block the host's tools
     verb = VERBS[-1]
     try:
         name = argv[0] if argv else "help"
