@@ -14256,8 +14256,8 @@ def after_failure(call: Call, settings: Settings) -> bytes:
 # residence: what a session has seen
 
 
-def evidence_lines(call: Call) -> List[str]:
-    """What was captured in this session, else in this workspace, newest first: outcome, handle, command line. The last of each command."""
+def seen_runs(call: Call) -> Iterator[Run]:
+    """What was captured in this session, or if nothing was, in this workspace; newest first."""
     top = workspace(call.where) or call.where
     ours: List[Tuple[Store, str]] = []
     near: List[Tuple[Store, str]] = []
@@ -14267,34 +14267,40 @@ def evidence_lines(call: Call) -> List[str]:
             ours.append((store, record["run"]))
         elif record and record.get("workspace") == top:
             near.append((store, record["run"]))
-    lines: Dict[str, str] = {}
     for store, digest in reversed(ours or near):
         try:
             run = read_manifest(store, digest)
         except CtxError:
             continue
-        row = run_row(run) if run else {"command": ""}
-        if run and row["command"] not in lines:
-            line = "  %s  %s  %s" % (row["outcome"], run.handle, row["command"])
-            if price([*lines.values(), line]) > INDEX_TOKENS - 60:
-                break
-            lines[row["command"]] = line
-    return list(lines.values())
+        if run:
+            yield run
+
+
+def index_of_evidence(call: Call, head: str) -> str:
+    """A line for the last run of each command, below a heading: outcome, handle, command; "" when there is none."""
+    lines, commands = [head], set()
+    for run in seen_runs(call):
+        row = run_row(run)
+        line = "  %s  %s  %s" % (row["outcome"], run.handle, row["command"])
+        if row["command"] in commands:
+            continue
+        if price([*lines, line]) > INDEX_TOKENS:
+            break
+        commands.add(row["command"])
+        lines.append(line)
+    decided(call, "told" if commands else "left", {"runs": len(commands)})
+    return "\n".join(lines) if commands else ""
 
 
 def session_start(call: Call, settings: Settings) -> bytes:
     """After a compaction or a resumption: the index of the evidence so far."""
-    lines = evidence_lines(call)
-    head = "Complete output that ctx kept earlier (%s get HANDLE reads it, %s search PATTERN HANDLE searches it), newest first:"
-    text = "\n".join([head % ((self_command(),) * 2), *lines]) if lines else ""
-    return decided(call, "told" if lines else "left", {"runs": len(lines)}, context=text)
+    head = "Complete output that ctx kept earlier, newest first (%s get HANDLE reads it):"
+    return call.answer(context=index_of_evidence(call, head % self_command()))
 
 
 def before_compaction(call: Call, settings: Settings) -> bytes:
     """Before a compaction: what the summary should keep, as plain text, which is how Claude takes it."""
-    lines = evidence_lines(call)
-    decided(call, "told" if lines else "left", {"runs": len(lines)})
-    return "\n".join(["Keep these handles of captured output in the summary:", *lines, ""]).encode() if lines else b""
+    return index_of_evidence(call, "Keep these handles of complete output in the summary, newest first:").encode()
 
 
 GATES = {"post": after_tool, "failed": after_failure, "start": session_start, "compact": before_compaction}

@@ -451,11 +451,11 @@ def test_what_is_no_json_is_an_error_that_the_way_in_turns_into_the_neutral_answ
         ctx.hook("claude", "PreToolUse", data, {})
 
 
-def process(argv, data, home, timeout=60, **options):
-    variables = {"CTX_HOME": str(home), "HOME": str(home.parent), "PATH": os.environ["PATH"]}
+def process(argv, data, home, **variables):
+    """ctx hook as a process of its own."""
     return subprocess.run(
         [PYTHON, "-I", "-S", str(ROOT / "ctx.py"), "hook", *argv], input=data, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-        env=variables, timeout=timeout, check=False, **options,
+        env={"CTX_HOME": str(home), "HOME": str(home.parent), "PATH": os.environ["PATH"], **variables}, timeout=60, check=False,
     )  # fmt: skip
 
 
