@@ -3298,9 +3298,9 @@ def permission(host: str, text: str, line: Line, mode: str, rules: Rules) -> Per
             return Permission(decision, rule)
     if rules.unreadable and host in RULE_FILES:
         return Permission("ask", "a rule that ctx cannot read")
-    dialect = DIALECTS.get(host)
-    if dialect and mode in RULED_MODES and not rules.unreadable:
-        granted = Grant(dialect, line, rules).decision()
+    practice = PRACTICES.get(host)
+    if practice and mode in RULED_MODES and not rules.unreadable:
+        granted = Grant(practice, line, rules).decision()
         if granted.decision != "none":
             return granted
     if mode != "bypassPermissions" and (any(executes(run.argv) for run in runs) or line.unsure and "ctx" in text):
@@ -3308,7 +3308,7 @@ def permission(host: str, text: str, line: Line, mode: str, rules: Rules) -> Per
     return Permission("none")
 
 
-class Dialect:
+class Practice:
     """What a host lets pass: redirections it does not ask about, variables that may stand in front, wrappers it looks behind, and
     `free`, which says of the words of a command whether it runs them unasked."""
 
@@ -3322,10 +3322,10 @@ class Dialect:
 class Grant:
     """The search for what lets a line run unasked. Every method is sure of a yes, and says no otherwise."""
 
-    __slots__ = ("dialect", "line", "rules", "bases", "programs")
+    __slots__ = ("practice", "line", "rules", "bases", "programs")
 
-    def __init__(self, dialect: Dialect, line: Line, rules: Rules) -> None:
-        self.dialect, self.line, self.rules = dialect, line, rules
+    def __init__(self, practice: Practice, line: Line, rules: Rules) -> None:
+        self.practice, self.line, self.rules = practice, line, rules
         self.bases = [rules.where]  # the directories in which a command of the line may run
         self.programs: List[str] = []  # of the commands read so far
 
@@ -3351,7 +3351,7 @@ class Grant:
                 return False
             redirections = [redirect.fd + redirect.op + redirect.target.text for redirect in command.redirects]
             words = command.assigns + command.words
-            if not set(redirections).issubset(self.dialect.redirections) or any(not self.is_plain_word(word) for word in words):
+            if not set(redirections).issubset(self.practice.redirections) or any(not self.is_plain_word(word) for word in words):
                 return False
             typed += [text[word.start : word.end] for word in words]
         hidden = any(text.count(sign) != "".join(typed).count(sign) for sign in "\\#")  # in a comment, or over a line's end
@@ -3367,11 +3367,11 @@ class Grant:
     def part(self, command: Command) -> Optional[str]:
         """The rule that lets one command run, "" if the host runs it by itself, None if it would ask."""
         argv = [word.text for word in command.words]
-        if any(assigned_name(word.text) not in self.dialect.variables for word in command.assigns):
+        if any(assigned_name(word.text) not in self.practice.variables for word in command.assigns):
             return None
         at = 3 if argv[0] == "ctx" and argv[1:3] == ["run", "--"] else 0
         starts = [at]
-        while at < len(argv) and argv[at] in self.dialect.wrappers:
+        while at < len(argv) and argv[at] in self.practice.wrappers:
             at = behind_wrapper(argv, at)
             starts.append(at)
         if at >= len(argv) or not self.harmless(argv[at:]):
@@ -3379,7 +3379,7 @@ class Grant:
         end = command.words[-1].end
         rule = self.listed([Invocation(argv[i:], self.line.text[command.words[i].start : end]) for i in starts])
         bare = len(starts) == 1 and not command.assigns and not command.timed
-        return rule if rule is not None else "" if bare and self.dialect.free(argv[at:]) else None
+        return rule if rule is not None else "" if bare and self.practice.free(argv[at:]) else None
 
     def listed(self, runs: Sequence[Invocation]) -> Optional[str]:
         """The rule that allows one of `runs`; one that names a group does not count for programs that run anything."""
@@ -3395,7 +3395,7 @@ class Grant:
             return False
         if is_ctx(name) or any(executes(run.argv) for run in runs_inside(argv, "", 0)):
             return False
-        if not self.dialect.files or name not in READING_FILES:
+        if not self.practice.files or name not in READING_FILES:
             return True
         if any(not self.rules.inside(word, base) for word in argv[1:] if not word.startswith("-") for base in self.bases):
             return False
@@ -3413,13 +3413,15 @@ def behind_wrapper(argv: Sequence[str], at: int) -> int:
     return i if plain else len(argv)
 
 
-# What Claude Code 2.1.332 was seen to run unasked, or behind which it was seen to look for the command that a rule allows: a part
-# of what it does (tests/corpus/claude_permissions.json). Letters are those of options without or with an attached value.
+# What Claude Code 2.1.332 was seen to run unasked: a part of what it does (tests/corpus/claude_permissions.json). Of each program, the
+# letters of options, without or with an attached value, then options that are whole words.
 CLAUDE_READS = {
-    "echo": "neE", "pwd": "LP", "true": "", "whoami": "", "basename": "", "dirname": "", "which": "a", "cd": "",
-    "ls": "1aAlhrtRSFGdinosp", "cat": "nbsETvA", "head": "nqvc0123456789", "tail": "nqvc0123456789", "wc": "lwcmL", "stat": "",
-    "grep": "inrlLcvwxoEFshHPABCme0123456789", "egrep": "inrlLcvwxoshHABCme0123456789", "fgrep": "inrlLcvwxoshHABCme0123456789",
-    "sort": "nrufVhgb", "uniq": "cdui", "diff": "uqrbwBN", "du": "shcak",
+    "echo": "neE", "pwd": "LP", "true": "", "whoami": "", "basename": "", "dirname": "", "which": "a", "cd": "", "sleep": "", "date": "u",
+    "ls": "1aAlhrtRSFGdinosp", "cat": "nbsETvA", "head": "nqvc#", "tail": "nqvc#", "wc": "lwcmL", "stat": "", "nl": "", "tac": "",
+    "grep": "inrlLcvwxoEFshHPABCme# --include= --exclude= --exclude-dir= --count --files-with-matches --line-number",
+    "egrep": "inrlLcvwxoshHABCme#", "fgrep": "inrlLcvwxoshHABCme#", "rg": "inlcwvFoNsSABCme# --files --count --line-number",
+    "sort": "nrufVhgb", "uniq": "cdui", "cut": "dfc#,", "tr": "dsc", "diff": "uqrbwBN", "du": "shcak",
+    "find": " -name -iname -path -type -maxdepth -mindepth -not -print -newer -size -empty",
 }  # fmt: skip
 CLAUDE_GIT = frozenset("status diff log show branch ls-files blame describe shortlog rev-parse".split())
 CLAUDE_VARIABLES = frozenset(
@@ -3429,19 +3431,20 @@ GIT_OPTIONS = frozenset(
     "--stat --oneline --name-only --name-status --cached --staged --graph --all --decorate --no-color --shortstat --numstat"
     " --short --porcelain -p -s -sb -b -a -r -v -vv".split()
 )
-NO_OPERANDS = frozenset(("uniq", "git/branch", "pwd", "true", "whoami"))
+NO_OPERANDS = frozenset(("uniq", "git/branch", "pwd", "true", "whoami", "date"))
 
 
 def claude_free(argv: Sequence[str]) -> bool:
     """Claude Code runs it unasked."""
-    if argv[0] == "git":
+    name, row = argv[0], CLAUDE_READS.get(argv[0])
+    if name == "git":
         return len(argv) > 1 and argv[1] in CLAUDE_GIT and git_reads(argv[1:])
-    letters = CLAUDE_READS.get(argv[0])
-    if letters is None:
+    if row is None:
         return False
-    options = [word for word in argv[1:] if word.startswith("-") and (argv[0] != "echo" or word == argv[1])]
-    operands = len(argv) - 1 - len(options)
-    return all(set(word[1:]).issubset(letters) for word in options) and not (operands and argv[0] in NO_OPERANDS)
+    letters, *whole = row.replace("#", "0123456789").split(" ")
+    options = [word for word in argv[1:] if word.startswith("-") and (name != "echo" or word == argv[1])]
+    known = all(set(word[1:]).issubset(letters) or word[: word.find("=") + 1] in whole or word in whole for word in options)
+    return known and not (len(argv) - 1 - len(options) and name in NO_OPERANDS)
 
 
 def git_reads(argv: Sequence[str]) -> bool:
@@ -3468,13 +3471,13 @@ def never_free(argv: Sequence[str]) -> bool:
     return False
 
 
-DIALECTS = {
-    "claude": Dialect(
+PRACTICES = {
+    "claude": Practice(
         claude_free, ("2>&1", ">/dev/null", "2>/dev/null", "1>/dev/null", "&>/dev/null", ">&2", "1>&2"), CLAUDE_VARIABLES,
         frozenset(("timeout", "nice", "nohup", "stdbuf")), True,
     ),
-    "codex": Dialect(codex_free),
-    "gemini": Dialect(never_free),
+    "codex": Practice(codex_free),
+    "gemini": Practice(never_free),
 }  # fmt: skip
 
 SIMPLE_BUILTINS = frozenset("cd echo false printf pwd test true".split())
