@@ -3219,6 +3219,7 @@ def executes(argv: Sequence[str]) -> bool:
 
 
 PASSING = frozenset("command builtin exec nocorrect noglob time".split())  # builtins that run what stands behind them
+UNRULED = "no rule for what ctx is asked to run"
 EXECUTING_VERBS = frozenset(("run", "seq", "plan"))
 
 
@@ -3304,7 +3305,7 @@ def permission(host: str, text: str, line: Line, mode: str, rules: Rules) -> Per
         if granted.decision != "none":
             return granted
     if mode != "bypassPermissions" and (any(executes(run.argv) for run in runs) or line.unsure and "ctx" in text):
-        return Permission("deny" if mode == "dontAsk" else "ask", "no rule for what ctx is asked to run")
+        return Permission("deny" if mode == "dontAsk" else "ask", UNRULED)
     return Permission("none")
 
 
@@ -3772,6 +3773,7 @@ def shell_line(words: Sequence[str]) -> str:
 # before a tool runs
 
 READERS = frozenset(("get", "search", "diff", "runs"))  # verbs that read the store, and nothing else
+DID = {"allow": "allowed", "ask": "asked", "deny": "denied"}
 
 
 def before_tool(call: Call, settings: Dict[str, Any]) -> bytes:
@@ -3785,26 +3787,25 @@ def before_tool(call: Call, settings: Dict[str, Any]) -> bytes:
 
 def before_command(call: Call, settings: Dict[str, Any]) -> bytes:
     """The answer before a command line runs: the line with ctx in it, where that is nobody's loss and changes nobody's authority."""
-    host, words, (name, value) = call.host, program_words(), call.host.background
+    host, text, words, (name, value) = call.host, call.command, program_words(), call.host.background
     facts = Facts(
         shell_line(words), host.shadowed, lambda program: bool(finds_program(program, call.environ)), call.mode,
         call.input.get(name) == value, settings["guard.unknown"], host.reads,
     )  # fmt: skip
-    verdict = judge(call.command, facts)
+    verdict = judge(text, facts)
     entry = {"class": verdict.cls, "shape": verdict.shape, "rung": verdict.rung, "why": verdict.reason}
-    if host.grants and reads_store(call.command, words, call.environ) and granted(call, call.command).decision not in ("deny", "ask"):
-        entry["why"] = "reads the store"
-        return decided(call, "allowed", entry, decision="allow", reason="ctx reads its own store")
+    decision, why = about_ctx(call, words) if "ctx" in text else ("", "")
+    if not decision and verdict.cls == "unknown" and facts.unknown == "ask" and host.asks:
+        decision, why = "ask", '[guard] unknown = "ask" in ctx.toml, and ctx does not know this command'
+    if decision:
+        return decided(call, DID[decision], dict(entry, why=why), decision=decision, reason=why)
     if not verdict.edits:
-        if verdict.cls == "unknown" and facts.unknown == "ask" and host.asks:
-            return decided(call, "asked", entry, decision="ask", reason='[guard] unknown = "ask" in ctx.toml, and ctx does not know this command')
         return decided(call, "left", entry)
-    decision, entry["why"] = authority(call, settings) if words else (None, "ctx is not where it was set up")
-    if decision is None:
-        return decided(call, "left", entry)
-    entry["why"] = verdict.reason
-    changed = {host.shell[call.tool]: with_edits(call.command, verdict.edits)}
-    return decided(call, "rewritten", entry, decision=decision, input=dict(call.input, **changed) if host.whole_input else changed)
+    granting, why = authority(call, settings) if words else (None, "ctx is not where it was set up")
+    if granting is None:
+        return decided(call, "left", dict(entry, why=why))
+    changed = {host.shell[call.tool]: with_edits(text, verdict.edits)}
+    return decided(call, "rewritten", entry, decision=granting, input=dict(call.input, **changed) if host.whole_input else changed)
 
 
 def decided(call: Call, did: str, entry: Dict[str, Any], **parts: Any) -> bytes:
@@ -3832,22 +3833,33 @@ def authority(call: Call, settings: Dict[str, Any]) -> Tuple[Optional[str], str]
     return None, "the host's rule is about the command as it was typed"
 
 
+def about_ctx(call: Call, words: Sequence[str]) -> Tuple[str, str]:
+    """The decision about a command line in which ctx itself is called, and why; "" where the host decides alone.
+
+    What reads our own store may pass. What ctx is asked to run is judged as if it had been typed without it, since the host's rules
+    only see ctx; where a host cannot be made to ask, it is typed without it.
+    """
+    found = granted(call, call.command)
+    if reads_store(call.command, words, call.environ):
+        return ("allow", "ctx reads its own store") if call.host.grants and found.decision not in ("deny", "ask") else ("", "")
+    ruled = found.decision in ("deny", "ask") and not (found.rule == UNRULED and "none" in call.host.rewrites)
+    if not ruled or not any(executes(run.argv) for run in runs_of(scan(call.command), "")):
+        return "", ""
+    decision = found.decision if call.host.asks else "deny"
+    return decision, "%s; typed without ctx, the host's own rules hold" % (found.rule or "the host's rules cannot be seen")
+
+
 def reads_store(text: str, words: Sequence[str], environ: Dict[bytes, bytes]) -> bool:
     """Whether a command line is one plain call of a verb that reads our own store."""
     commands = scan(text).commands
     if len(commands) != 1 or not words:
         return False
     command = commands[0]
-    argv = [word.value for word in command.words]
-    plain = not (command.kind or command.assigns or command.redirects or command.background) and None not in argv
-    own = [words] + [["ctx"]] * (argv[:1] == ["ctx"] and is_same(finds_program("ctx", environ), words[-1]))
-    rest = next((argv[len(start) :] for start in own if argv[: len(start)] == list(start)), [])
-    return plain and bool(rest) and rest[0] in READERS and not any(is_live(word or "") for word in rest[1:])
-
-
-def is_live(word: str) -> bool:
-    """Whether an argument reaches beyond the redacted store."""
-    return word.startswith("repo:") or word == "--raw"
+    argv = [word.value or "" for word in command.words]
+    own = [list(words)] + [["ctx"]] * (argv[:1] == ["ctx"] and is_same(finds_program("ctx", environ), words[-1]))
+    rest = next((argv[len(start) :] for start in own if argv[: len(start)] == start), [])
+    plain = not (command.kind or command.assigns or command.redirects or command.background) and "" not in argv
+    return plain and bool(READERS.intersection(rest[:1])) and not any(word == "--raw" or word.startswith("repo:") for word in rest)
 
 
 # What a search tool's input holds, by the names that hosts have for it.
@@ -3856,39 +3868,54 @@ SEARCH_FIELDS = {
     "path": ("path", "dir_path", "SearchPath", "SearchDirectory"),
     "glob": ("glob", "include", "include_pattern"),
     "caseless": ("-i", "CaseInsensitive"),
-    "regex": ("IsRegex",),
+    "literal": ("IsRegex",),
     "mode": ("output_mode",),
+    "type": ("type",),
+    "multiline": ("multiline",),
 }
 SEARCH_MODES = {"files_with_matches": "l", "count": "c"}
+SEARCH_TYPES = {"py": "*.py", "js": "*.js", "ts": "*.ts", "go": "*.go", "rust": "*.rs", "java": "*.java", "md": "*.md", "c": "*.[ch]"}
 
 
 def before_search(call: Call) -> bytes:
     """The answer before a host's own search tool runs: the shell's equivalent, which passes where results are kept whole."""
-    text = next((text for text in equivalents(call) if granted(call, text).decision not in ("deny", "ask")), "")
-    entry = {"class": "noisy", "shape": "search-tool", "rung": "bounded-search", "why": "the shell's search is kept whole"}
-    if not text:
-        return decided(call, "left", dict(entry, why="no equivalent that the host's rules let pass"))
+    text = find_line(call.input) if call.host.searches[call.tool] == "files" else grep_line(call.input)
+    entry = {"class": "noisy", "shape": "search-tool", "rung": "bounded-search", "why": "no equivalent"}
+    found = granted(call, text).decision if text else ""
+    if not text or found in ("deny", "ask"):
+        return decided(call, "left", dict(entry, why="a rule of the host says %s" % found if found else "has no equivalent"))
     tool = next(iter(call.host.shell))
     reason = "Search with the %s tool instead, where ctx keeps the complete result: %s" % (tool, text)
-    return decided(call, "denied", entry, decision="deny", reason=reason)
+    return decided(call, "denied", dict(entry, why="the shell's search is kept whole"), decision="deny", reason=reason)
 
 
-def equivalents(call: Call) -> Iterator[str]:
-    """Command lines that search for what a search tool was asked, the one that is likelier to pass unasked first."""
-    fields = {name: next((call.input[key] for key in keys if key in call.input), None) for name, keys in SEARCH_FIELDS.items()}
-    pattern, path, glob = fields["pattern"], fields["path"] or ".", fields["glob"]
-    if not isinstance(pattern, str) or not pattern or not isinstance(path, str) or not isinstance(glob or "", str):
-        return
-    if call.host.searches[call.tool] == "files":
-        last = pattern.rsplit("/", 1)
-        ahead = last[0].replace("**", "*") if len(last) > 1 else "*"
-        where = [] if ahead == "*" else ["-path", "*%s/*" % ahead.lstrip("*/").join(("/", ""))]
-        yield shell_line(["find", path, *where, "-name", last[-1]])
-        return
-    letters = "r%s%s%s" % (
-        SEARCH_MODES.get(str(fields["mode"]), "n"), "i" * (fields["caseless"] is True), "F" if fields["regex"] is False else "E",
-    )  # fmt: skip
-    yield shell_line(["grep", "-" + letters, *(["--include=" + glob] if glob else []), "-e", pattern, path])
+def search_fields(given: Dict[str, Any]) -> Dict[str, Any]:
+    """What a search tool was asked, by the names of SEARCH_FIELDS."""
+    return {name: next((given[key] for key in keys if key in given), "") for name, keys in SEARCH_FIELDS.items()}
+
+
+def find_line(given: Dict[str, Any]) -> str:
+    """The command line that finds the files that a search tool was asked for, "" where there is none."""
+    fields = search_fields(given)
+    pattern, path = fields["pattern"], fields["path"] or "."
+    if not isinstance(pattern, str) or not pattern or "{" in pattern or pattern.startswith("/") or not isinstance(path, str):
+        return ""
+    folder, _, name = pattern.rpartition("/")
+    folder = folder.replace("/**/", "*/").strip("*/")
+    return shell_line(["find", path, *(["-path", "*/%s/*" % folder] if folder else []), "-name", name])
+
+
+def grep_line(given: Dict[str, Any]) -> str:
+    """The command line that searches for what a search tool was asked, "" where there is none."""
+    fields = search_fields(given)
+    pattern, path, glob = fields["pattern"], fields["path"] or ".", fields["glob"] or SEARCH_TYPES.get(str(fields["type"]), "")
+    texts = isinstance(pattern, str) and isinstance(path, str) and isinstance(glob, str)
+    if not texts or not pattern or fields["multiline"] or fields["type"] and not glob or "/" in glob or "{" in glob:
+        return ""
+    dialect = "F" if fields["literal"] is False else "P" if "\\" in pattern or "(?" in pattern else "E"
+    letters = "-r%s%s%s" % (SEARCH_MODES.get(str(fields["mode"]), "n"), "i" if fields["caseless"] is True else "", dialect)
+    context = ["%s%d" % (key, given[key]) for key in ("-A", "-B", "-C") if isinstance(given.get(key), int)]
+    return shell_line(["grep", letters, *context, *(["--include=" + glob] if glob else []), "-e", pattern, path])
 
 
 # after a tool has run
