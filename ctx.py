@@ -14116,6 +14116,12 @@ HEAD_LOOKED = 4 * KIB  # bytes in which a digest of ours begins, if a result is 
 
 
 RESULT_PLACES = ("", "file.content", "content", "result", "llmContent", "textResultForLlm", "text_result_for_llm")
+# What a host puts ahead of a command's output, and behind it, where the status stands unless it is 0.
+FRAMES = {
+    "gemini": ("Output: ", rb"(?:\nExit Code: (\d{1,3}))?\nProcess Group PGID: \d+\s*$"),
+    "copilot": ("", rb"\n?<(?:shellId: \d+ completed|exited) with exit code (\d{1,3})>\s*$"),
+}
+FOOT_LOOKED = 200  # characters in which that stands
 CODEX_CUT = "truncated output (original token count"  # what Codex says ahead of a text that it has cut
 
 
@@ -14186,8 +14192,9 @@ def result_of(call: Call, whole: Any) -> Optional[Result]:
         if isinstance(found, list) and found and all(text_at(part, "text") for part in found):
             found = "\n".join(part["text"] for part in found)
         if isinstance(found, str):
-            cut = CODEX_CUT in found[:400]
-            return Result(found, "", told_status(found), "cut by the host" if cut else "")
+            result = unframed(call.host.name, found) if call.kind == "shell" else Result(found)
+            result.partial = "cut by the host" if CODEX_CUT in found[:HEAD_LOOKED] else ""
+            return result
     return None
 
 
@@ -14200,10 +14207,13 @@ def shell_result(whole: Dict[str, Any]) -> Optional[Result]:
     return Result(text, text_at(whole, "persistedOutputPath"), status, "interrupted" if whole.get("interrupted") else "")
 
 
-def told_status(text: str) -> Optional[int]:
-    """The exit status that a host writes behind an output, None if it does not."""
-    found = rx(rb"(?:\n|^)(?:Exit Code: |<exited with exit code )(\d{1,3})\b[^\n]*\s*$").search(fsencode(text[-200:]))
-    return int(found.group(1)) if found else None
+def unframed(host: str, text: str) -> Result:
+    """What a command printed, without what the host has put around it, and the exit status that this told."""
+    head, foot = FRAMES.get(host, ("", b""))
+    found = rx(foot).search(fsencode(text[-FOOT_LOOKED:])) if foot and text.startswith(head) else None
+    if found is None:
+        return Result(text)
+    return Result(text[len(head) : len(text) - len(fsdecode(found.group()))], "", int(found.group(1) or 0))
 
 
 def reshaped(call: Call, whole: Any, text: str) -> Any:

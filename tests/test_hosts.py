@@ -683,17 +683,14 @@ def test_without_what_was_inserted_a_command_is_what_it_was(ask, rules, started,
     answer = ask(host, payload)
     changed = answer.get("overwrite") or answer.get(NESTED, {}).get("updatedInput") if answer else None
     if changed:
-        text = changed["CommandLine" if host == "antigravity" else "command"]
-        parts = text.split(started + " run -- ")
-        while len(parts) > 1 or started + " tap --for " in parts[0]:
-            text = "".join(parts)
-            if started + " tap --for " not in text:
-                break
+        text = changed["CommandLine" if host == "antigravity" else "command"].replace(started + " run -- ", "")
+        while started + " tap --for " in text:
             head, tail = text.split(started + " tap --for ", 1)
-            quoted = ctx.scan(tail.replace("'\\''", "    ")).commands[0].words[0]
-            parts = [head + tail[quoted.end :].removeprefix(" | ")]
-        assert "".join(parts) == command
-        assert {**changed, "command": 0, "CommandLine": 0} == {**changed, **(payload.get("tool_input") or {}), "command": 0, "CommandLine": 0}
+            words = ctx.scan(tail.replace("'\\''", "    ")).commands[0].words
+            text = head + tail[words[0].end + len(" | ") :]
+        assert text == command
+        untouched = {key: value for key, value in changed.items() if key not in ("command", "CommandLine")}
+        assert untouched == ({} if host == "antigravity" else {key: payload["tool_input"][key] for key in payload["tool_input"] if key != "command"})
 
 
 JSON = st.recursive(
