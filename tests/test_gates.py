@@ -213,7 +213,7 @@ def test_gemini_s_parts(gate):
 
 
 @pytest.mark.parametrize(
-    "foot, status", [("", None), ("\n<shellId: 3 completed with exit code 1>", 1), ("<exited with exit code 0>\n", 0), ("\n<shellId: 3 is running>", None)]
+    "foot, status", [("", None), ("\n<shellId: 3 completed with exit code 1>", 1), ("\n<exited with exit code 0>\n", 0), ("\n<shellId: 3 is running>", None)]
 )
 def test_copilot_s_result_keeps_its_type(gate, foot, status):
     answer = gate("copilot", copilot(toolResult={"resultType": "success", "textResultForLlm": FLOOD + foot}))
