@@ -13307,8 +13307,8 @@ def main(argv: Sequence[str]) -> int:
         return 141  # as the SIGPIPE would have it that the interpreter ignores
     except KeyboardInterrupt:
         return 130
-    except OSError as error:
-        what, status = "%s%s" % (error.strerror or error, ": %s" % error.filename if error.filename else ""), EXIT_USAGE
+    except OSError as error:  # files that the user named have errors of their own
+        what, status = "the store: " + store_problem(error), EXIT_USAGE
     except Exception as error:
         if getenv("CTX_DEBUG") == "1":
             raise
