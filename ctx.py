@@ -12373,8 +12373,9 @@ def hit_rows(hits: Hits, i: int, context: int, last: int, width: int) -> Tuple[L
     secrets = 0
     first, stop = number, number
     if context:
-        behind = source.line_at(hits.spans[i + 1][0]) if i + 1 < len(hits.spans) else hits.before or source.lines + 1
-        first, stop = max(number - context, last + 1, hits.after + 1), min(number + context, behind - 1)
+        top, bottom = hits.place.span()
+        behind = source.line_at(hits.spans[i + 1][0]) if i + 1 < len(hits.spans) else hits.before or source.line_at(bottom - 1) + 1
+        first, stop = max(number - context, last + 1, hits.after + 1, source.line_at(top)), min(number + context, behind - 1)
     for line in range(first, stop + 1):
         place = (start, end, spot) if line == number else (source.start_of(line), source.start_of(line + 1), 0)
         data, count = line_shown(source, *place, width)
