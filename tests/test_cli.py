@@ -221,7 +221,7 @@ def test_every_verb_and_option_is_documented(verb):
     code = verb.act.__code__
     asked = {text for text in code.co_consts if isinstance(text, str) and re.fullmatch("--?[a-z-]+", text)}
     assert asked - {"-", "--"} <= {flag for flag, _, _ in verb.options}
-    assert verb.summary and verb.examples and all(example.startswith(("ctx ", "seq ")) for example in verb.examples)
+    assert verb.summary and verb.examples and all(example.startswith(("ctx ", "seq ", "printf ")) for example in verb.examples)
     for flag, metavar, meaning in verb.options:
         assert re.match("--[a-z-]+$|-[a-zA-Z]$", flag) and meaning
         assert "  %s %s" % (flag, metavar) in page
@@ -248,6 +248,7 @@ def test_every_example_runs(workspace, stored, shell, tmp_path):
 
 JSON_CALLS = [
     ["digest", "file", "--json"],
+    ["seq", "--step", "true", "--json"],
     ["get", "RUN", "--json"],
     ["get", "RUN#output", "--json"],
     ["get", "RUN#output", "--grep", "5$", "--json"],
