@@ -6093,6 +6093,7 @@ CONTRACTS: Dict[str, Contract] = {
     "table": Contract("content", {"odd": "odd values"}, (), ("odd",)),
     "log": Contract("content", {"template": "templates"}, (), ("template",)),
     "bytes": Contract("content", {"format": "format"}, (), ("format",)),
+    "document": Contract("content", {}),
     "progress": Contract("content", {}),
     "text": Contract("content", {}),
 }
@@ -9913,9 +9914,42 @@ def _redraws(page: _Page) -> List[Evidence]:
 
 
 _READ_AGAIN = ("log/v1",)
+# ── documents: source code, prose, settings ──
+
+OUTLINE_SPREAD = 40  # lines of an outline that come before all others, evenly spaced
+_NUMBERED = rb"(?: *\d+[\t:] ?)?"  # as by cat -n
+_MODIFIERS = rb"(?:(?:export|default|public|private|protected|internal|static|abstract|final|async|pub(?:\([^)\n]*\))?|unsafe|inline|override|sealed) +)*"
+
+# What lines of an outline are called, and how they look; the group is their indentation, or the depth of a heading.
+_OUTLINES = (
+    ("definitions", _NUMBERED + rb"([ \t]*)(?=\S)" + _MODIFIERS + rb"(?:"
+     rb"(?:class|struct|enum|trait|interface|namespace) +\w[\w.:]*(?:\s*[({:<;=]|\s+(?:extends|implements|for|where)\b|\s*$)"
+     rb"|(?:def|function\*?|func|fn|sub) +[^\s(]*\s*[(\[<:{]|impl[ <][^\n]*\{|(?:const|let|var) \w+ = (?:async )?(?:function\b|\(?[\w, ]*\)? =>)"
+     rb"|(?!(?:if|for|foreach|while|until|unless|switch|catch|else|elsif|return|do|try|with)\b)[\w$*~:<>,&\[\] ]*\([^;\n]*\)[^;()\n]*\{$)"),
+    ("headings", _NUMBERED + rb"#(#{0,5}) (?!(?:if|else|endif|define|include|undef)\b)\S"),
+    ("sections", _NUMBERED + rb"()\[{1,2}[\w.\"': -]+\]{1,2}\s*$"),
+)  # fmt: skip
+
+
+def _document(page: _Page) -> List[Evidence]:
+    """A file that was read: its start, and an outline of it."""
+    least = max(5, sum(1 for line in page.lines if line.strip()) // 100)
+    for label, pattern in _OUTLINES:
+        found = [(n, len(match.group(1))) for n, match in enumerate(map(rx(pattern).match, page.lines), 1) if match]
+        if label == "headings":  # in scripts a comment looks the same
+            found = [(n, depth) for n, depth in found if n == 1 or rx(_NUMBERED + rb"\s*$").match(page.lines[n - 2])]
+        if len(found) >= least:
+            evidence = page.evidence("document", (), {label: len(found)})
+            top = [n for n, depth in found if depth == min(depth for _, depth in found)]
+            spread = set(top[:: max(1, len(top) // OUTLINE_SPREAD)])
+            evidence.quotes += [page.quote(n, 3.0 if n in spread else 2.0 / (1 + depth)) for n, depth in found if n > _START_LINES]
+            return [evidence]
+    return []
+
+
 _RECOGNISERS: List[Callable[[_Page], List[Evidence]]] = [
     _git_merge, _git_log, _git_diff, _git_stat, _git_status, _git_short, _git_blame, _git_oneline, _json, _yaml, _ls, _tree, _du, _hex,
-    _search, _search_counts, _search_heading, _paths, _aligned, _csv, _log, _redraws, _one_line,
+    _search, _search_counts, _search_heading, _paths, _aligned, _csv, _log, _redraws, _one_line, _document,
 ]  # fmt: skip
 
 
@@ -10678,7 +10712,8 @@ def _ends(survey: _Survey, places: _Places, status: Optional[int]) -> List[_Line
                 last = (window.base if window else len(survey.looks)) - 1
                 ends.append((last, 10, 3.0) if status == 0 else (last, 24, 4.0))
             if window and (before is None or window.source is not before.source):
-                found.update((window.base + n, 1.5 - 0.2 * n) for n in range(min(3, window.block.count(b"\n") + 1)))
+                count, top = (12, 3.6) if status == 0 else (3, 1.5)  # what passes may be an answer, which is read from its start
+                found.update((window.base + n, top - 0.2 * n) for n in range(min(count, window.block.count(b"\n") + 1)))
     for step, mark in places.failing[-3:]:  # what the step ran
         ran = next((at for at in range(mark, step - 1, -1) if survey.looks[at].kind in ("run", "command")), step)
         found[ran] = max(found.get(ran, 0.0), 4.0 if survey.looks[ran].kind else 0.0)
@@ -10995,7 +11030,8 @@ class Sheet:
             self.pem[quote.stream] = bool(source.find_all([b"PRIVATE KEY"], 1)[0])
         if not self.pem[quote.stream]:
             return quote.text
-        before = redact(source.slice(max(1, quote.first - 100), quote.first).rstrip(b"\n"))[0]
+        text = source.slice(max(1, quote.first - 100), quote.first)
+        before = redact(text[:-1] if text.endswith(b"\n") else text)[0]
         line = before[before.rfind(b"\n") + 1 :]
         self.redactions += line != quote.text
         return line
