@@ -23,6 +23,7 @@ One file, standard library only, read from top to bottom: a section uses only na
     14  profiles     one per output family: bytes to evidence
     15  render       evidence and a budget to digest bytes
     16  retrieve     get, search, diff
+    20  plans        seq: several steps, one answer
     22  gates        what the hook answers after a tool, at a session's start, before a compaction
     23  install      doctor, init, why
     24  cli          argument grammar, dispatch, help
@@ -7084,6 +7085,16 @@ class Capture:
             if piece:
                 self.emit(name, piece)
 
+    def commit(self) -> Optional[Run]:
+        """Make what was captured a run of the store; None where nothing could be kept, which has been said."""
+        if self.spool is None:
+            return None
+        try:
+            return self.spool.commit(self.names, self.status, self.partial)
+        except OSError as error:
+            self.give_way(error)
+            return None
+
     def give_way(self, error: OSError) -> None:
         """The store failed: show what is owed, and from now on everything; the command goes on."""
         if self.mode != "pass":
@@ -7586,6 +7597,7 @@ CONTRACTS: Dict[str, Contract] = {
     "table": Contract("content", {"odd": "odd values"}, (), ("odd",)),
     "log": Contract("content", {"template": "templates"}, (), ("template",)),
     "bytes": Contract("content", {"format": "format"}, (), ("format",)),
+    "document": Contract("content", {}),
     "progress": Contract("content", {}),
     "text": Contract("content", {}),
 }
@@ -11406,9 +11418,42 @@ def _redraws(page: _Page) -> List[Evidence]:
 
 
 _READ_AGAIN = ("log/v1",)
+# ── documents: source code, prose, settings ──
+
+OUTLINE_SPREAD = 40  # lines of an outline that come before all others, evenly spaced
+_NUMBERED = rb"(?: *\d+[\t:] ?)?"  # as by cat -n
+_MODIFIERS = rb"(?:(?:export|default|public|private|protected|internal|static|abstract|final|async|pub(?:\([^)\n]*\))?|unsafe|inline|override|sealed) +)*"
+
+# What lines of an outline are called, and how they look; the group is their indentation, or the depth of a heading.
+_OUTLINES = (
+    ("definitions", _NUMBERED + rb"([ \t]*)(?=\S)" + _MODIFIERS + rb"(?:"
+     rb"(?:class|struct|enum|trait|interface|namespace) +\w[\w.:]*(?:\s*[({:<;=]|\s+(?:extends|implements|for|where)\b|\s*$)"
+     rb"|(?:def|function\*?|func|fn|sub) +[^\s(]*\s*[(\[<:{]|impl[ <][^\n]*\{|(?:const|let|var) \w+ = (?:async )?(?:function\b|\(?[\w, ]*\)? =>)"
+     rb"|(?!(?:if|for|foreach|while|until|unless|switch|catch|else|elsif|return|do|try|with)\b)[\w$*~:<>,&\[\] ]*\([^;\n]*\)[^;()\n]*\{$)"),
+    ("headings", _NUMBERED + rb"#(#{0,5}) (?!(?:if|else|endif|define|include|undef)\b)\S"),
+    ("sections", _NUMBERED + rb"()\[{1,2}[\w.\"': -]+\]{1,2}\s*$"),
+)  # fmt: skip
+
+
+def _document(page: _Page) -> List[Evidence]:
+    """A file that was read: its start, and an outline of it."""
+    least = max(5, sum(1 for line in page.lines if line.strip()) // 100)
+    for label, pattern in _OUTLINES:
+        found = [(n, len(match.group(1))) for n, match in enumerate(map(rx(pattern).match, page.lines), 1) if match]
+        if label == "headings":  # in scripts a comment looks the same
+            found = [(n, depth) for n, depth in found if n == 1 or rx(_NUMBERED + rb"\s*$").match(page.lines[n - 2])]
+        if len(found) >= least:
+            evidence = page.evidence("document", (), {label: len(found)})
+            top = [n for n, depth in found if depth == min(depth for _, depth in found)]
+            spread = set(top[:: max(1, len(top) // OUTLINE_SPREAD)])
+            evidence.quotes += [page.quote(n, 3.0 if n in spread else 2.0 / (1 + depth)) for n, depth in found if n > _START_LINES]
+            return [evidence]
+    return []
+
+
 _RECOGNISERS: List[Callable[[_Page], List[Evidence]]] = [
     _git_merge, _git_log, _git_diff, _git_stat, _git_status, _git_short, _git_blame, _git_oneline, _json, _yaml, _ls, _tree, _du, _hex,
-    _search, _search_counts, _search_heading, _paths, _aligned, _csv, _log, _redraws, _one_line,
+    _search, _search_counts, _search_heading, _paths, _aligned, _csv, _log, _redraws, _one_line, _document,
 ]  # fmt: skip
 
 
@@ -12171,7 +12216,8 @@ def _ends(survey: _Survey, places: _Places, status: Optional[int]) -> List[_Line
                 last = (window.base if window else len(survey.looks)) - 1
                 ends.append((last, 10, 3.0) if status == 0 else (last, 24, 4.0))
             if window and (before is None or window.source is not before.source):
-                found.update((window.base + n, 1.5 - 0.2 * n) for n in range(min(3, window.block.count(b"\n") + 1)))
+                count, top = (12, 3.6) if status == 0 else (3, 1.5)  # what passes may be an answer, which is read from its start
+                found.update((window.base + n, top - 0.2 * n) for n in range(min(count, window.block.count(b"\n") + 1)))
     for step, mark in places.failing[-3:]:  # what the step ran
         ran = next((at for at in range(mark, step - 1, -1) if survey.looks[at].kind in ("run", "command")), step)
         found[ran] = max(found.get(ran, 0.0), 4.0 if survey.looks[ran].kind else 0.0)
@@ -12488,7 +12534,8 @@ class Sheet:
             self.pem[quote.stream] = bool(source.find_all([b"PRIVATE KEY"], 1)[0])
         if not self.pem[quote.stream]:
             return quote.text
-        before = redact(source.slice(max(1, quote.first - 100), quote.first).rstrip(b"\n"))[0]
+        text = source.slice(max(1, quote.first - 100), quote.first)
+        before = redact(text[:-1] if text.endswith(b"\n") else text)[0]
         line = before[before.rfind(b"\n") + 1 :]
         self.redactions += line != quote.text
         return line
@@ -12615,7 +12662,8 @@ class Digest:
         lines = [item.text for section in sections + quotes for item in section.walk()]
         lines += ["coverage:"] + ["  " + line for line in self.coverage()]
         lines += ["next:"] + ["  " + line for line in self.next_lines()]
-        assert self.receipt.unrepresented == 0 and self.receipt.omitted >= 0
+        if self.receipt.unrepresented or self.receipt.omitted < 0:  # not `assert`, which bytecode may lack
+            raise AssertionError("the receipt does not hold")
         return "".join(line + "\n" for line in lines).encode("utf-8", "backslashreplace")
 
     def place(self, item: Item) -> Item:
@@ -12954,22 +13002,30 @@ def shell_word(text: str) -> str:
 # ── what a captured command shows at its end
 
 
+def new_capture(kind: str, argv: Sequence[str], settings: Settings, stream: bool = False, log: int = -1, limit: float = 0.0) -> Capture:
+    """A capture, for a run of this command line here. Where nothing can be kept it says so, and passes the output through."""
+    problem, spool = None, None
+    try:
+        spool = open_spool(kind, argv, settings)
+    except OSError as error:
+        problem = error
+    capture = Capture(spool, settings["budget", "inline"], settings["budget", "hold"], stream, log, limit, settings["budget", "content"])
+    if problem:
+        capture.give_way(problem)
+    return capture
+
+
 def finish_run(capture: Capture, settings: Settings, summary: int = -1) -> int:
     """After the command: make the run part of the store, and show what is owed of it, verbatim or as a digest. The status to leave
     with.
 
     A digest is also appended to the file open as `summary`, as a fenced block.
     """
-    if capture.spool is None:
-        return capture.outcome()
-    try:
-        run = capture.spool.commit(capture.names, capture.status, capture.partial)
-    except OSError as error:
-        capture.give_way(error)
-        return capture.outcome()
-    show_end(capture, run, settings, summary)
-    capture.spool.discard()
-    house_keeping(run.store, settings)
+    run = capture.commit()
+    if run and capture.spool:
+        show_end(capture, run, settings, summary)
+        capture.spool.discard()
+        house_keeping(run.store, settings)
     return capture.outcome()
 
 
@@ -13868,8 +13924,9 @@ def hit_rows(hits: Hits, i: int, context: int, last: int, width: int) -> Tuple[L
     secrets = 0
     first, stop = number, number
     if context:
-        behind = source.line_at(hits.spans[i + 1][0]) if i + 1 < len(hits.spans) else hits.before or source.lines + 1
-        first, stop = max(number - context, last + 1, hits.after + 1), min(number + context, behind - 1)
+        top, bottom = hits.place.span()
+        behind = source.line_at(hits.spans[i + 1][0]) if i + 1 < len(hits.spans) else hits.before or source.line_at(bottom - 1) + 1
+        first, stop = max(number - context, last + 1, hits.after + 1, source.line_at(top)), min(number + context, behind - 1)
     for line in range(first, stop + 1):
         place = (start, end, spot) if line == number else (source.start_of(line), source.start_of(line + 1), 0)
         data, count = line_shown(source, *place, width)
@@ -14102,6 +14159,187 @@ def fact_address(run: Run, identity: str) -> Address:
         raise CtxError("--fact %s: %s" % (quoted(identity), "more than one" if found else "no such fact"), many)
     stream, first, last = spots[0]
     return Address("run", run.handle[4:], stream, Lines(first, last))
+
+
+# ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+# 20 · plans
+# Knows how several steps become one answer: in a row, or side by side. Never knows hosts.
+# ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+STEPS_MAX = 64  # of one sequence
+STEP_SHOWN = 512  # bytes of a step's output up to which it stands in the digest whole
+TIME_CLASSES = ((1, "<1 s"), (10, "1-10 s"), (60, "10-60 s"), (600, "1-10 min"))  # coarse, so that the same steps give the same digest
+
+
+class Step:
+    """One command line of a sequence, and what became of it: `run` is None while there is none, `status` None while it has not ended."""
+
+    __slots__ = ("text", "run", "status", "seconds", "problem")
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.run: Optional[Run] = None
+        self.status: Optional[int] = None
+        self.seconds = 0.0
+        self.problem = ""
+
+    @property
+    def outcome(self) -> str:
+        """What the digest says of it in a word or two."""
+        if self.status is None:
+            return "not run"
+        if self.run and self.run.partial:
+            return self.run.partial
+        return "exit %d" % self.status if self.status else "ok"
+
+    @property
+    def time_class(self) -> str:
+        """How long it took, coarsely."""
+        return "" if self.status is None else next((name for limit, name in TIME_CLASSES if self.seconds < limit), ">10 min")
+
+
+def run_steps(steps: Sequence[Step], settings: Settings, keep_going: bool, parallel: int, limit: float) -> None:
+    """Run steps in order, up to `parallel` of them at a time, each in a shell and captured as a run of its own, `limit` seconds at
+    most for each. After the first failure no further one is begun unless `keep_going`; nor after a signal that ends us."""
+    import select
+
+    waiting, poller = list(steps), select.poll()
+    begun: Dict[int, Tuple[Step, int]] = {}  # by the pipe on which its result comes
+    ended: List[str] = []
+    restore = pass_signals(ended, begun)
+    try:
+        while begun or waiting:
+            while waiting and len(begun) < parallel:
+                step = waiting.pop(0)
+                fd, pid = begin_step(step.text, settings, limit)
+                begun[fd] = (step, pid)
+                poller.register(fd, select.POLLIN)
+            for fd, _ in poller.poll():
+                poller.unregister(fd)
+                step, pid = begun.pop(fd)
+                end_step(step, fd, pid)
+                if ended or step.status and not keep_going:
+                    waiting = []
+    finally:
+        restore()
+
+
+def pass_signals(ended: List[str], begun: Dict[int, Tuple[Step, int]]) -> Callable[[], None]:
+    """Pass signals that would end us on to the steps that run, and note them in `ended`; how to undo that."""
+    import _signal
+
+    def note(number: int, _: object) -> None:
+        ended.append(signal_name(number))
+        if number != _signal.SIGINT or not is_terminal_group():  # a terminal has told them itself
+            for _, pid in begun.values():
+                send(pid, ended[-1])
+
+    before = {number: _signal.signal(number, note) for number in (_signal.SIGINT, _signal.SIGTERM, _signal.SIGHUP)
+              if _signal.getsignal(number) != _signal.SIG_IGN}  # fmt: skip
+
+    def restore() -> None:
+        for number, handler in before.items():
+            _signal.signal(number, handler)
+
+    return restore
+
+
+def begin_step(text: str, settings: Settings, limit: float) -> Tuple[int, int]:
+    """Begin a step in a process of its own: the pipe on which its result will come, and its process."""
+    import marshal
+
+    read_end, write_end = new_pipe()
+    pid = posix.fork()
+    if pid:
+        posix.close(write_end)
+        return read_end, pid
+    try:
+        posix.close(read_end)
+        write_all(write_end, marshal.dumps(captured_step(text, settings, limit)))
+    finally:
+        posix._exit(0)
+
+
+def captured_step(text: str, settings: Settings, limit: float) -> Tuple[str, int, float, str]:
+    """Run one step, quietly: (run's digest or "", exit status, seconds, what ctx itself has to complain about)."""
+    try:
+        capture = new_capture("shell", [text], settings, limit=limit)
+        if capture.mode == "hold":
+            capture.mode = "quiet"
+        capture.run(shell_argv(text))
+        run = capture.commit()
+        if capture.spool:
+            capture.spool.discard()
+    except CtxError as error:
+        return "", error.exit_code, 0.0, str(error)
+    return run.digest if run else "", capture.outcome(), monotonic() - capture.started, capture.complaint
+
+
+def end_step(step: Step, fd: int, pid: int) -> None:
+    """Take the result of a step; of one whose process has died without one, that it is lost."""
+    import marshal
+
+    data = b"".join(iter(lambda: posix.read(fd, CHUNK), b""))
+    posix.close(fd)
+    posix.waitpid(pid, 0)
+    digest, step.status, step.seconds, step.problem = marshal.loads(data) if data else ("", EXIT_INTERNAL, 0.0, "no result: ctx itself failed or was killed")
+    step.run = resolve_run(digest) if digest else None
+
+
+def first_failure(steps: Sequence[Step]) -> Optional[Step]:
+    """The first step, in their order, that failed."""
+    return next((step for step in steps if step.status), None)
+
+
+def steps_digest(steps: Sequence[Step], settings: Settings, command: str) -> bytes:
+    """One digest of a sequence: a line for each step, small outputs whole, the digest of the first failure, and a receipt for all."""
+    failure = first_failure(steps)
+    lines = ["[ctx seq %s]" % plural(len(steps), "step"), "exit: %d" % (failure.status if failure and failure.status else 0), "steps:"]
+    stored = shown = 0
+    for number, step in enumerate(steps, 1):
+        lines.append(step_line(number, step))
+        if step.problem:
+            lines.append("    " + visible(fsencode(redact_text(step.problem))))
+        if step.run and (step is not failure or is_small(step.run)):
+            body, count = step_body(step.run, command)
+            lines, shown = lines + body, shown + count
+            stored += sum(source.lines for source in step.run.sources())
+    counts = [(sum(step.status == 0 for step in steps), "ok"), (sum(bool(step.status) for step in steps), "failed"),
+              (sum(step.status is None for step in steps), "not run")]  # fmt: skip
+    lines += ["coverage:", "  steps: " + " · ".join("%d %s" % pair for pair in counts if pair[0]), "  omitted: %s" % plural(stored - shown, "line")]
+    text = "".join(line + "\n" for line in lines).encode("utf-8", "backslashreplace")
+    if failure and failure.run and not is_small(failure.run):
+        text += b"first failure: step %d, with a receipt of its own\n" % (list(steps).index(failure) + 1)
+        text += digest_of(failure.run, settings, command)[0]
+    return text
+
+
+def is_small(run: Run) -> bool:
+    """Whether all of a step's output stands in the digest."""
+    return sum(source.size for source in run.sources()) <= STEP_SHOWN
+
+
+def step_line(number: int, step: Step) -> str:
+    """Number, outcome, handle, time class and command of a step."""
+    handle = step.run.handle if step.run else ""
+    text = visible(clip(redact(fsencode(step.text))[0], 160))
+    return "  ".join(part for part in ("  %d" % number, step.outcome, handle, step.time_class, text) if part)
+
+
+def step_body(run: Run, command: str) -> Tuple[List[str], int]:
+    """What stands below a step: all of a small output, else what its tools say of themselves; and how many stored lines that shows."""
+    sources = run.sources()
+    sheet, lines, shown = Sheet(sources), [], 0
+    if is_small(run):
+        for source in sources:
+            for number, text in enumerate(source.read(0, source.size).split(b"\n")[: source.lines], 1):
+                line, whole = sheet.quote(Quote(source.name, number, text, 10.0), "    ")
+                lines.append(line)
+                shown += whole
+        return lines, shown
+    digest = Digest(run, sources, examine(sources, run.status), command)
+    heads = [item for evidence in digest.found for item in digest.outcome(evidence)]
+    return ["  " + item.text for item in heads[:NOTES]], sum(item.whole for item in heads[:NOTES])
 
 
 # ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -14390,7 +14628,7 @@ def explain_command(text: str) -> Dict[str, Any]:
 # ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 if TYPE_CHECKING:
-    Options = Dict[str, str]  # by flag; a flag that takes no value has ""
+    Options = Dict[str, str]  # by flag; a flag that takes no value has "", one that may be repeated (its metavar ends in …) all of them, NUL between
 
 
 class Verb:
@@ -14446,6 +14684,9 @@ def parse_options(verb: Verb, argv: Sequence[str]) -> Tuple[Options, List[str]]:
                 raise CtxError("unknown option %s" % quoted(word), "write %s alone" % flag)
             rest.insert(0, "-" + value)
             value = ""
+        if metavar.endswith("…"):
+            options[flag] = options[flag] + "\0" + value if flag in options else value
+            continue
         if options.get(flag, value) != value:
             raise CtxError("%s is given twice" % flag, "write it once")
         options[flag] = value
@@ -14580,14 +14821,8 @@ def run_verb(options: Options, words: List[str]) -> int:
     if "--no-delta" in options:
         settings["budget", "delta"] = False
     log, summary = open_output(options, "--log", posix.O_TRUNC), open_output(options, "--summary", posix.O_APPEND)
-    problem, spool = None, None
-    try:
-        spool = open_spool("run" if text is None else "shell", words if text is None else [text], settings)
-    except OSError as error:
-        problem = error
-    capture = Capture(spool, settings["budget", "inline"], settings["budget", "hold"], "--stream" in options, log, limit, settings["budget", "content"])
-    if problem:
-        capture.give_way(problem)
+    kind, line = ("run", words) if text is None else ("shell", [text])
+    capture = new_capture(kind, line, settings, "--stream" in options, log, limit)
     capture.run(argv)
     return finish_run(capture, settings, summary)
 
@@ -14644,6 +14879,37 @@ def show_digest(run: Run, options: Options, settings: Settings) -> int:
     digest = digest_of(run, settings, self_command())[0].decode("utf-8", "surrogateescape")
     report(options, {"address": run.handle, "text": digest}, digest.split("\n")[:-1])
     return 0
+
+
+def seq_verb(options: Options, words: List[str]) -> int:
+    """ctx seq"""
+    steps = [Step(text) for text in written_steps(options, words)]
+    limit, parallel = seconds_option(options, "--timeout"), number_option(options, "--parallel", 1, 1)
+    settings = load_config()
+    run_steps(steps, settings, "--keep-going" in options, parallel, limit)
+    text = steps_digest(steps, settings, self_command()).decode("utf-8", "surrogateescape")
+    rows = [{"command": redact_text(step.text), "outcome": step.outcome, "exit": step.status, "handle": step.run.handle if step.run else None} for step in steps]
+    report(options, {"steps": rows, "text": text}, text.split("\n")[:-1])
+    for run in [step.run for step in steps if step.run][-1:]:
+        house_keeping(run.store, settings)
+    failure = first_failure(steps)
+    return failure.status if failure and failure.status else 0
+
+
+def written_steps(options: Options, words: Sequence[str]) -> List[str]:
+    """The command lines that `seq` was given: by --step, or one on each line of a file, without empty lines and comments. Raises CtxError."""
+    if "--step" in options:
+        no_words(words, "give every step with --step, or all in one file")
+        lines = options["--step"].split("\0")
+    else:
+        name = one_word(words, "write ctx seq --step 'CMD' --step 'CMD', or ctx seq FILE", "-")
+        fd = open_input(name)
+        with open(fd, "rb", closefd=fd != 0) as file:
+            lines = [line for line in fsdecode(file.read(MIB)).split("\n") if not line.lstrip().startswith("#")]
+    steps = [line for line in lines if line.strip()]
+    if not 1 <= len(steps) <= STEPS_MAX:
+        raise CtxError("%s" % plural(len(steps), "step"), "give from 1 to %d of them" % STEPS_MAX)
+    return steps
 
 
 # ── get, search, runs
@@ -15004,6 +15270,13 @@ page goes on is said on stderr. Exit 3: secrets were redacted, this is not the s
 The pattern is a regular expression as Python and grep -E have it, tried on each line. The count is complete even when the page is not.
 Exit 0 found, 1 nothing found, 2 an error, 3 found with secrets redacted.""",
          ["ctx search 99 run:{run}", "ctx search -F --count 9 --last", "ctx search -C 1 '^(404|500)$' run:{run}#output:1-1000"]),
+    Verb("seq", "seq --step CMD… | seq [FILE|-]", "run several steps, one digest for all", seq_verb,
+         [("--step", "CMD…", "a command line for your shell; may be repeated"), ("--keep-going", "", "do not stop at the first failure"),
+          ("--parallel", "N", "up to N steps at a time, for steps that do not need each other"), ("--timeout", "TIME", "end a step after so long, as run does"), _JSON],
+         """
+Each step is captured as a run of its own. The digest has a line for each, small outputs whole, and the digest of the first step that failed,
+whose exit status it is. A file of steps has one on each line; empty lines and those that begin with # are left out.""",
+         ["ctx seq --step 'true' --step 'seq 3'", "printf 'true\\nseq 5000\\n' | ctx seq --keep-going", "ctx seq --parallel 2 --step 'sleep 0.1' --step 'echo done' --json"]),
     Verb("runs", "runs [--all] [-n N]", "list what was captured here, newest first", runs_verb,
          [("--all", "", "in every workspace"), ("-n", "N", "at most N runs (20)"), _JSON], "", ["ctx runs", "ctx runs --all -n 5"]),
     Verb("pin", "pin [--remove] [run:HEX…]", "keep runs for ever, or list those that are", pin_verb, [("--remove", "", "let them go again"), _JSON], "",
@@ -15057,8 +15330,8 @@ def main(argv: Sequence[str]) -> int:
         return 141  # as the SIGPIPE would have it that the interpreter ignores
     except KeyboardInterrupt:
         return 130
-    except OSError as error:
-        what, status = "%s%s" % (error.strerror or error, ": %s" % error.filename if error.filename else ""), EXIT_USAGE
+    except OSError as error:  # files that the user named have errors of their own
+        what, status = "the store: " + store_problem(error), EXIT_USAGE
     except Exception as error:
         if getenv("CTX_DEBUG") == "1":
             raise
