@@ -14469,13 +14469,13 @@ def reshaped(call: Call, whole: Any, text: str) -> Any:
 
 
 def beginning(run: Run, result: Result, settings: Settings) -> Tuple[bytes, str]:
-    """The first lines of a file that a tool read, and what to tell about the rest."""
+    """The first lines of a file that a tool read, and what to tell about the rest: where it is, and the digest, which has an outline."""
     data = result.text.encode("utf-8", "replace")
     end = data.rfind(b"\n", 0, settings["budget", "content"]) + 1 or settings["budget", "content"]
     shown, lines = redact(data[:end])[0], data.count(b"\n") + (data[-1:] != b"\n")
-    told = "ctx: these are the first %s of %s lines that were read; the rest: %s get %s --lines %d:"
-    number = shown.count(b"\n")
-    return shown, told % (commas(number), commas(lines), self_command(), run.handle, number + 1)
+    number, whole = shown.count(b"\n"), digest_of(run, settings, self_command())[0].decode("utf-8", "replace")
+    told = "ctx: these are the first %s of %s lines that were read; the rest: %s get %s --lines %d:\n%s"
+    return shown, told % (commas(number), commas(lines), self_command(), run.handle, number + 1, whole)
 
 
 def keep_result(call: Call, result: Result, settings: Settings) -> Tuple[Run, int]:

@@ -126,7 +126,7 @@ def test_a_header_without_a_handle_in_the_store_is_somebody_else_s_text(gate):
 
 
 def test_a_long_file_is_cut_behind_a_line_and_the_rest_is_named(gate):
-    text = "".join("%d: a line of a long file\n" % i for i in range(1, 5001))
+    text = "".join("%d: a line of a long file\ndef function_%d():\n" % (i, i) for i in range(1, 2501))
     file = {"filePath": "/w/f", "content": text, "numLines": 5000, "startLine": 1, "totalLines": 9000}
     answer = gate("claude", claude("PostToolUse", "Read", tool_input={"file_path": "/w/f"}, tool_response={"type": "text", "file": file}))[NESTED]
     shown = answer["updatedToolOutput"]["file"]
@@ -134,7 +134,8 @@ def test_a_long_file_is_cut_behind_a_line_and_the_rest_is_named(gate):
     assert shown["numLines"] == shown["content"].count("\n")
     assert {**shown, "content": 0, "numLines": 0} == {**file, "content": 0, "numLines": 0}
     said = answer["additionalContext"]
-    assert "--lines %d:" % (shown["numLines"] + 1) in said and stored(kept(said)).decode() == text
+    assert "--lines %d:\n" % (shown["numLines"] + 1) in said and stored(kept(said)).decode() == text
+    assert "def function_2" in said and len(said) < 5000
 
 
 @pytest.mark.parametrize(
