@@ -23,6 +23,7 @@ One file, standard library only, read from top to bottom: a section uses only na
     14  profiles     one per output family: bytes to evidence
     15  render       evidence and a budget to digest bytes
     16  retrieve     get, search, diff
+    20  plans        seq: several steps, one answer
     22  gates        what the hook answers after a tool, at a session's start, before a compaction
     23  install      doctor, init, why
     24  cli          argument grammar, dispatch, help
@@ -3226,6 +3227,7 @@ def executes(argv: Sequence[str]) -> bool:
 
 
 PASSING = frozenset("command builtin exec nocorrect noglob time".split())  # builtins that run what stands behind them
+UNRULED = "no rule for what ctx is asked to run"
 EXECUTING_VERBS = frozenset(("run", "seq", "plan"))
 
 
@@ -3315,7 +3317,7 @@ def permission(host: str, text: str, line: Line, mode: str, rules: Rules) -> Per
         if granted.decision != "none":
             return granted
     if mode != "bypassPermissions" and (any(executes(run.argv) for run in runs) or line.unsure and "ctx" in text):
-        return Permission("deny" if mode == "dontAsk" else "ask", "no rule for what ctx is asked to run")
+        return Permission("deny" if mode == "dontAsk" else "ask", UNRULED)
     return Permission("none")
 
 
@@ -3561,10 +3563,11 @@ class Host:
     replaces: FrozenSet[str] = frozenset()  # the kinds of results that can be replaced with nothing lost
     whole_input = True  # the new input replaces the old one, instead of being laid over it
     neutral: Dict[str, bytes] = {}  # by event, where it is not silence
-    # The decision that goes with a rewritten command, by what would have become of the original: "allowed" by a rule or by the host
-    # itself, "unasked" in a mode without prompts, "unseen" where no hook can know, "prompt". What is missing is not rewritten.
+    # The decision that goes with a rewritten command ("": none is needed), by what the host's rules make of the original. What is
+    # missing is not rewritten.
     rewrites: Dict[str, str] = {}
-    unasked: FrozenSet[str] = frozenset()  # modes without prompts
+    unasked: FrozenSet[str] = frozenset()  # modes without prompts, in which a rewritten command needs no decision
+    grants = True  # its deny rules hold against a hook's `allow`
     asks = False  # a hook may make it ask
     reads = False  # it cuts results for good, so that reads, too, are captured before they run
 
@@ -3588,7 +3591,7 @@ HOSTS = {
         searches={"Grep": "content", "Glob": "files"},
         results={"Bash": "shell", "Read": "file", "Grep": "search", "WebFetch": "page", "mcp__*": "parts"},
         replaces=frozenset(("shell", "file", "search", "page", "parts")),
-        rewrites={"allowed": "allow", "unasked": "", "prompt": ""},
+        rewrites={"allow": "allow", "free": "allow"},
         unasked=frozenset(("bypassPermissions",)),
         asks=True,
     ),
@@ -3600,8 +3603,9 @@ HOSTS = {
         answers=dict(Host.answers, result="reason"),
         outcome="block",
         replaces=frozenset(("parts",)),  # of a command the exit status would be lost, and the text is cut already
-        rewrites={"allowed": "allow", "unasked": "allow"},  # without `allow`, it ignores the new input
-        unasked=frozenset(("bypassPermissions",)),
+        # Without `allow` it ignores the new input; with it, approvals and the sandbox hold for the new input as they would for any.
+        # What a rule allows runs outside the sandbox, which the new input would not.
+        rewrites={"free": "allow", "none": "allow"},
         reads=True,
     ),
     "gemini": Host(
@@ -3613,9 +3617,8 @@ HOSTS = {
         results={"run_shell_command": "shell", "read_file": "file", "grep_search": "search", "web_fetch": "page", "mcp_*": "parts"},
         answers=dict(_PLAIN, input="hookSpecificOutput.tool_input", context="hookSpecificOutput.additionalContext", message="systemMessage",
                      result="reason", outcome="decision"),
-        outcome="deny",
+        outcome="deny",  # its policy would ask about a rewritten command; every result can be replaced instead, with all its bytes
         replaces=frozenset(("shell", "file", "search", "page", "parts")),
-        rewrites={"prompt": ""},  # its policy asks about the rewritten command, and a result can be replaced with all its bytes
     ),
     "antigravity": Host(
         "antigravity",
@@ -3627,7 +3630,7 @@ HOSTS = {
         answers=dict(_PLAIN, input="overwrite"),
         whole_input=False,
         neutral={"PreToolUse": b'{"decision":"ask"}', "": b'{"decision":"ask"}', "PostToolUse": b"{}", "SessionStart": b"{}", "PreInvocation": b"{}"},
-        rewrites={"allowed": "ask", "unseen": "ask"},
+        rewrites={"allow": "ask", "free": "ask", "none": "ask"},  # which is what it does by itself
         asks=True,
         reads=True,
     ),
@@ -3641,7 +3644,7 @@ HOSTS = {
         results={"bash": "shell", "view": "file", "grep": "search", "web_fetch": "page"},
         answers=_NATIVE,
         replaces=frozenset(("shell", "file", "search", "page")),
-        rewrites={"allowed": "allow", "prompt": ""},
+        grants=False,
         asks=True,
     ),
     # Copilot's events under the names that Claude has for them
@@ -3652,7 +3655,7 @@ HOSTS = {
         shell={"Bash": "command", "bash": "command"},
         background=("mode", "async"),
         searches={"Grep": "content", "grep": "content", "Glob": "files", "glob": "files"},
-        rewrites={"allowed": "allow", "prompt": ""},
+        grants=False,
         asks=True,
     ),
 }  # fmt: skip
@@ -3767,18 +3770,16 @@ def neutral_answer(host: str, event: str, payload: bytes = b"") -> bytes:
 # the program that is put in front of commands
 
 
-def program_words() -> List[str]:
-    """The words that start this program in any shell; none when it is not there any more.
+def own_words() -> List[str]:
+    """The words that start this program in any shell: an installed one by its launcher, others by the interpreter that runs them."""
+    path = absolute(__file__)
+    return [path] if path.endswith("/ctx") else [sys.executable, absolute(sys.argv[0])]
 
-    Setup writes them, a line each, into `program` beside the hook. Without that, it is what runs now.
-    """
-    script = absolute(sys.argv[0])
-    try:
-        words = fsdecode(read_file(script.rsplit("/", 1)[0] + "/program")).split("\n")[:-1]
-    except OSError:
-        words = [sys.executable, script]
-    ready = bool(words) and posix.access(words[0], posix.X_OK) and posix.access(words[-1], posix.R_OK)
-    return words if ready else []
+
+def program_words() -> List[str]:
+    """The same, none where they would not start it: the program has gone, or cannot be run."""
+    words = own_words()
+    return words if posix.access(words[0], posix.X_OK) and posix.access(words[-1], posix.R_OK) else []
 
 
 def finds_program(name: str, environ: Dict[bytes, bytes]) -> str:
@@ -3799,6 +3800,7 @@ def shell_line(words: Sequence[str]) -> str:
 # before a tool runs
 
 READERS = frozenset(("get", "search", "diff", "runs"))  # verbs that read the store, and nothing else
+DID = {"allow": "allowed", "ask": "asked", "deny": "denied"}
 
 
 def before_tool(call: Call, settings: Dict[str, Any]) -> bytes:
@@ -3812,26 +3814,25 @@ def before_tool(call: Call, settings: Dict[str, Any]) -> bytes:
 
 def before_command(call: Call, settings: Dict[str, Any]) -> bytes:
     """The answer before a command line runs: the line with ctx in it, where that is nobody's loss and changes nobody's authority."""
-    host, words, (name, value) = call.host, program_words(), call.host.background
+    host, text, words, (name, value) = call.host, call.command, program_words(), call.host.background
     facts = Facts(
         shell_line(words), host.shadowed, lambda program: bool(finds_program(program, call.environ)), call.mode,
         call.input.get(name) == value, settings["guard.unknown"], host.reads,
     )  # fmt: skip
-    verdict = judge(call.command, facts)
+    verdict = judge(text, facts)
     entry = {"class": verdict.cls, "shape": verdict.shape, "rung": verdict.rung, "why": verdict.reason}
-    if reads_store(call.command, words, call.environ):
-        entry["why"] = "reads the store"
-        return decided(call, "allowed", entry, decision="allow", reason="ctx reads its own store")
+    decision, why = about_ctx(call, words) if "ctx" in text else ("", "")
+    if not decision and verdict.cls == "unknown" and facts.unknown == "ask" and host.asks:
+        decision, why = "ask", '[guard] unknown = "ask" in ctx.toml, and ctx does not know this command'
+    if decision:
+        return decided(call, DID[decision], dict(entry, why=why), decision=decision, reason=why)
     if not verdict.edits:
-        if verdict.cls == "unknown" and facts.unknown == "ask" and host.asks:
-            return decided(call, "asked", entry, decision="ask", reason='[guard] unknown = "ask" in ctx.toml, and ctx does not know this command')
         return decided(call, "left", entry)
-    decision, entry["why"] = authority(call, settings) if words else (None, "ctx is not where it was set up")
-    if decision is None:
-        return decided(call, "left", entry)
-    entry["why"] = verdict.reason
-    changed = {host.shell[call.tool]: with_edits(call.command, verdict.edits)}
-    return decided(call, "rewritten", entry, decision=decision, input=dict(call.input, **changed) if host.whole_input else changed)
+    granting, why = authority(call, settings) if words else (None, "ctx is not where it was set up")
+    if granting is None:
+        return decided(call, "left", dict(entry, why=why))
+    changed = {host.shell[call.tool]: with_edits(text, verdict.edits)}
+    return decided(call, "rewritten", entry, decision=granting, input=dict(call.input, **changed) if host.whole_input else changed)
 
 
 def decided(call: Call, did: str, entry: Dict[str, Any], **parts: Any) -> bytes:
@@ -3846,19 +3847,33 @@ def granted(call: Call, text: str) -> Permission:
 
 
 def authority(call: Call, settings: Dict[str, Any]) -> Tuple[Optional[str], str]:
-    """The decision that may go with a rewritten command ("": none is needed), None and why if it must stay as it was typed."""
-    rewrites, found = call.host.rewrites, granted(call, call.command)
+    """The decision that goes with a rewritten command ("": none is needed), None and why if it must stay as it was typed."""
+    host, found = call.host, granted(call, call.command)
     if found.decision in ("deny", "ask"):
         return None, "a rule of the host says %s" % found.decision
-    if call.mode in call.host.unasked:
-        case = "unasked"
-    elif found.decision in ("allow", "free"):
-        case = "allowed"
-    elif "unseen" in rewrites:
-        case = "unseen"
-    else:
-        case = "prompt" if settings["guard.rewrite_before_prompt"] else ""
-    return rewrites.get(case), "" if case in rewrites else "the host asks the user about it"
+    if call.mode in host.unasked:
+        return "", ""
+    if found.decision in host.rewrites:
+        return host.rewrites[found.decision], ""
+    if found.decision == "none":
+        return ("", "") if settings["guard.rewrite_before_prompt"] else (None, "the host asks the user first")
+    return None, "the host's rule is about the command as it was typed"
+
+
+def about_ctx(call: Call, words: Sequence[str]) -> Tuple[str, str]:
+    """The decision about a command line in which ctx itself is called, and why; "" where the host decides alone.
+
+    What reads our own store may pass. What ctx is asked to run is judged as if it had been typed without it, since the host's rules
+    only see ctx; where a host cannot be made to ask, it is typed without it.
+    """
+    found = granted(call, call.command)
+    if reads_store(call.command, words, call.environ):
+        return ("allow", "ctx reads its own store") if call.host.grants and found.decision not in ("deny", "ask") else ("", "")
+    ruled = found.decision in ("deny", "ask") and not (found.rule == UNRULED and "none" in call.host.rewrites)
+    if not ruled or not any(executes(run.argv) for run in runs_of(scan(call.command), "")):
+        return "", ""
+    decision = found.decision if call.host.asks else "deny"
+    return decision, "%s; typed without ctx, the host's own rules hold" % (found.rule or "the host's rules cannot be seen")
 
 
 def reads_store(text: str, words: Sequence[str], environ: Dict[bytes, bytes]) -> bool:
@@ -3867,16 +3882,11 @@ def reads_store(text: str, words: Sequence[str], environ: Dict[bytes, bytes]) ->
     if len(commands) != 1 or not words:
         return False
     command = commands[0]
-    argv = [word.value for word in command.words]
-    plain = not (command.kind or command.assigns or command.redirects or command.background) and None not in argv
-    own = [words] + [["ctx"]] * (argv[:1] == ["ctx"] and is_same(finds_program("ctx", environ), words[-1]))
-    rest = next((argv[len(start) :] for start in own if argv[: len(start)] == list(start)), [])
-    return plain and bool(rest) and rest[0] in READERS and not any(is_live(word or "") for word in rest[1:])
-
-
-def is_live(word: str) -> bool:
-    """Whether an argument reaches beyond the redacted store."""
-    return word.startswith("repo:") or word == "--raw"
+    argv = [word.value or "" for word in command.words]
+    own = [list(words)] + [["ctx"]] * (argv[:1] == ["ctx"] and is_same(finds_program("ctx", environ), words[-1]))
+    rest = next((argv[len(start) :] for start in own if argv[: len(start)] == start), [])
+    plain = not (command.kind or command.assigns or command.redirects or command.background) and "" not in argv
+    return plain and bool(READERS.intersection(rest[:1])) and not any(word == "--raw" or word.startswith("repo:") for word in rest)
 
 
 # What a search tool's input holds, by the names that hosts have for it.
@@ -3885,39 +3895,54 @@ SEARCH_FIELDS = {
     "path": ("path", "dir_path", "SearchPath", "SearchDirectory"),
     "glob": ("glob", "include", "include_pattern"),
     "caseless": ("-i", "CaseInsensitive"),
-    "regex": ("IsRegex",),
+    "literal": ("IsRegex",),
     "mode": ("output_mode",),
+    "type": ("type",),
+    "multiline": ("multiline",),
 }
 SEARCH_MODES = {"files_with_matches": "l", "count": "c"}
+SEARCH_TYPES = {"py": "*.py", "js": "*.js", "ts": "*.ts", "go": "*.go", "rust": "*.rs", "java": "*.java", "md": "*.md", "c": "*.[ch]"}
 
 
 def before_search(call: Call) -> bytes:
     """The answer before a host's own search tool runs: the shell's equivalent, which passes where results are kept whole."""
-    text = next((text for text in equivalents(call) if granted(call, text).decision not in ("deny", "ask")), "")
-    entry = {"class": "noisy", "shape": "search-tool", "rung": "bounded-search", "why": "the shell's search is kept whole"}
-    if not text:
-        return decided(call, "left", dict(entry, why="no equivalent that the host's rules let pass"))
+    text = find_line(call.input) if call.host.searches[call.tool] == "files" else grep_line(call.input)
+    entry = {"class": "noisy", "shape": "search-tool", "rung": "bounded-search", "why": "no equivalent"}
+    found = granted(call, text).decision if text else ""
+    if not text or found in ("deny", "ask"):
+        return decided(call, "left", dict(entry, why="a rule of the host says %s" % found if found else "has no equivalent"))
     tool = next(iter(call.host.shell))
     reason = "Search with the %s tool instead, where ctx keeps the complete result: %s" % (tool, text)
-    return decided(call, "denied", entry, decision="deny", reason=reason)
+    return decided(call, "denied", dict(entry, why="the shell's search is kept whole"), decision="deny", reason=reason)
 
 
-def equivalents(call: Call) -> Iterator[str]:
-    """Command lines that search for what a search tool was asked, the one that is likelier to pass unasked first."""
-    fields = {name: next((call.input[key] for key in keys if key in call.input), None) for name, keys in SEARCH_FIELDS.items()}
-    pattern, path, glob = fields["pattern"], fields["path"] or ".", fields["glob"]
-    if not isinstance(pattern, str) or not pattern or not isinstance(path, str) or not isinstance(glob or "", str):
-        return
-    if call.host.searches[call.tool] == "files":
-        last = pattern.rsplit("/", 1)
-        ahead = last[0].replace("**", "*") if len(last) > 1 else "*"
-        where = [] if ahead == "*" else ["-path", "*%s/*" % ahead.lstrip("*/").join(("/", ""))]
-        yield shell_line(["find", path, *where, "-name", last[-1]])
-        return
-    letters = "r%s%s%s" % (
-        SEARCH_MODES.get(str(fields["mode"]), "n"), "i" * (fields["caseless"] is True), "F" if fields["regex"] is False else "E",
-    )  # fmt: skip
-    yield shell_line(["grep", "-" + letters, *(["--include=" + glob] if glob else []), "-e", pattern, path])
+def search_fields(given: Dict[str, Any]) -> Dict[str, Any]:
+    """What a search tool was asked, by the names of SEARCH_FIELDS."""
+    return {name: next((given[key] for key in keys if key in given), "") for name, keys in SEARCH_FIELDS.items()}
+
+
+def find_line(given: Dict[str, Any]) -> str:
+    """The command line that finds the files that a search tool was asked for, "" where there is none."""
+    fields = search_fields(given)
+    pattern, path = fields["pattern"], fields["path"] or "."
+    if not isinstance(pattern, str) or not pattern or "{" in pattern or pattern.startswith("/") or not isinstance(path, str):
+        return ""
+    folder, _, name = pattern.rpartition("/")
+    folder = folder.replace("/**/", "*/").strip("*/")
+    return shell_line(["find", path, *(["-path", "*/%s/*" % folder] if folder else []), "-name", name])
+
+
+def grep_line(given: Dict[str, Any]) -> str:
+    """The command line that searches for what a search tool was asked, "" where there is none."""
+    fields = search_fields(given)
+    pattern, path, glob = fields["pattern"], fields["path"] or ".", fields["glob"] or SEARCH_TYPES.get(str(fields["type"]), "")
+    texts = isinstance(pattern, str) and isinstance(path, str) and isinstance(glob, str)
+    if not texts or not pattern or fields["multiline"] or fields["type"] and not glob or "/" in glob or "{" in glob:
+        return ""
+    dialect = "F" if fields["literal"] is False else "P" if "\\" in pattern or "(?" in pattern else "E"
+    letters = "-r%s%s%s" % (SEARCH_MODES.get(str(fields["mode"]), "n"), "i" if fields["caseless"] is True else "", dialect)
+    context = ["%s%d" % (key, given[key]) for key in ("-A", "-B", "-C") if isinstance(given.get(key), int)]
+    return shell_line(["grep", letters, *context, *(["--include=" + glob] if glob else []), "-e", pattern, path])
 
 
 # after a tool has run
@@ -3969,11 +3994,9 @@ def answer(call: Call, settings: Dict[str, Any]) -> Optional[bytes]:
     return None if call.gate == "compact" else call.neutral
 
 
-def hook_main(argv: Sequence[str], whole: Optional[Callable[[], Callable[..., bytes]]] = None) -> None:
-    """`ctx hook [HOST [EVENT]]`: answer on stdout and leave with status 0, within HOOK_SECONDS, whatever happens.
-
-    `whole` gives the function of section 22 that answers what `hook` does not; by default the whole program is loaded for it.
-    """
+def hook_main(argv: Sequence[str], gates: Callable[[], Callable[..., bytes]]) -> None:
+    """`ctx hook [HOST [EVENT]]`: answer on stdout and leave with status 0, within HOOK_SECONDS, whatever happens. `argv` is what
+    follows `hook`; `gates` gets the function of section 22 that answers what `hook` does not."""
     host, event = [*argv, "", ""][:2]
     payload = b""
 
@@ -3995,8 +4018,7 @@ def hook_main(argv: Sequence[str], whole: Optional[Callable[[], Callable[..., by
         payload = read_input()
         data = hook(host, event, payload, posix.environ)
         if data is None:
-            gates = whole() if whole else load_whole()
-            data = gates(host, event, payload, posix.environ)
+            data = gates()(host, event, payload, posix.environ)
     except BaseException as error:
         line = error.__traceback__ and error.__traceback__.tb_lineno
         leave(neutral_answer(host, event, payload), "%s (line %s)" % (type(error).__name__, line))
@@ -4025,18 +4047,6 @@ def read_input() -> bytes:
     if size > HOOK_INPUT:
         raise ValueError("more than %d bytes" % HOOK_INPUT)
     return b"".join(parts)
-
-
-def load_whole() -> Callable[..., bytes]:
-    """The gates of section 22, from the whole program's byte code, `ctx.pyc` beside this hook. Raises OSError and what damaged code raises."""
-    import marshal
-
-    path = absolute(sys.argv[0]).rsplit("/", 1)[0] + "/ctx.pyc"
-    space: Dict[str, Any] = {"__name__": "ctx", "__file__": path}
-    exec(marshal.loads(read_file(path)[16:]), space)
-    sys.argv[0] = path
-    gates: Callable[..., bytes] = space["gate_answer"]
-    return gates
 
 
 # — end of the hook path —
@@ -7101,6 +7111,16 @@ class Capture:
             if piece:
                 self.emit(name, piece)
 
+    def commit(self) -> Optional[Run]:
+        """Make what was captured a run of the store; None where nothing could be kept, which has been said."""
+        if self.spool is None:
+            return None
+        try:
+            return self.spool.commit(self.names, self.status, self.partial)
+        except OSError as error:
+            self.give_way(error)
+            return None
+
     def give_way(self, error: OSError) -> None:
         """The store failed: show what is owed, and from now on everything; the command goes on."""
         if self.mode != "pass":
@@ -7603,6 +7623,7 @@ CONTRACTS: Dict[str, Contract] = {
     "table": Contract("content", {"odd": "odd values"}, (), ("odd",)),
     "log": Contract("content", {"template": "templates"}, (), ("template",)),
     "bytes": Contract("content", {"format": "format"}, (), ("format",)),
+    "document": Contract("content", {}),
     "progress": Contract("content", {}),
     "text": Contract("content", {}),
 }
@@ -11423,9 +11444,42 @@ def _redraws(page: _Page) -> List[Evidence]:
 
 
 _READ_AGAIN = ("log/v1",)
+# ── documents: source code, prose, settings ──
+
+OUTLINE_SPREAD = 40  # lines of an outline that come before all others, evenly spaced
+_NUMBERED = rb"(?: *\d+[\t:] ?)?"  # as by cat -n
+_MODIFIERS = rb"(?:(?:export|default|public|private|protected|internal|static|abstract|final|async|pub(?:\([^)\n]*\))?|unsafe|inline|override|sealed) +)*"
+
+# What lines of an outline are called, and how they look; the group is their indentation, or the depth of a heading.
+_OUTLINES = (
+    ("definitions", _NUMBERED + rb"([ \t]*)(?=\S)" + _MODIFIERS + rb"(?:"
+     rb"(?:class|struct|enum|trait|interface|namespace) +\w[\w.:]*(?:\s*[({:<;=]|\s+(?:extends|implements|for|where)\b|\s*$)"
+     rb"|(?:def|function\*?|func|fn|sub) +[^\s(]*\s*[(\[<:{]|impl[ <][^\n]*\{|(?:const|let|var) \w+ = (?:async )?(?:function\b|\(?[\w, ]*\)? =>)"
+     rb"|(?!(?:if|for|foreach|while|until|unless|switch|catch|else|elsif|return|do|try|with)\b)[\w$*~:<>,&\[\] ]*\([^;\n]*\)[^;()\n]*\{$)"),
+    ("headings", _NUMBERED + rb"#(#{0,5}) (?!(?:if|else|endif|define|include|undef)\b)\S"),
+    ("sections", _NUMBERED + rb"()\[{1,2}[\w.\"': -]+\]{1,2}\s*$"),
+)  # fmt: skip
+
+
+def _document(page: _Page) -> List[Evidence]:
+    """A file that was read: its start, and an outline of it."""
+    least = max(5, sum(1 for line in page.lines if line.strip()) // 100)
+    for label, pattern in _OUTLINES:
+        found = [(n, len(match.group(1))) for n, match in enumerate(map(rx(pattern).match, page.lines), 1) if match]
+        if label == "headings":  # in scripts a comment looks the same
+            found = [(n, depth) for n, depth in found if n == 1 or rx(_NUMBERED + rb"\s*$").match(page.lines[n - 2])]
+        if len(found) >= least:
+            evidence = page.evidence("document", (), {label: len(found)})
+            top = [n for n, depth in found if depth == min(depth for _, depth in found)]
+            spread = set(top[:: max(1, len(top) // OUTLINE_SPREAD)])
+            evidence.quotes += [page.quote(n, 3.0 if n in spread else 2.0 / (1 + depth)) for n, depth in found if n > _START_LINES]
+            return [evidence]
+    return []
+
+
 _RECOGNISERS: List[Callable[[_Page], List[Evidence]]] = [
     _git_merge, _git_log, _git_diff, _git_stat, _git_status, _git_short, _git_blame, _git_oneline, _json, _yaml, _ls, _tree, _du, _hex,
-    _search, _search_counts, _search_heading, _paths, _aligned, _csv, _log, _redraws, _one_line,
+    _search, _search_counts, _search_heading, _paths, _aligned, _csv, _log, _redraws, _one_line, _document,
 ]  # fmt: skip
 
 
@@ -12188,7 +12242,8 @@ def _ends(survey: _Survey, places: _Places, status: Optional[int]) -> List[_Line
                 last = (window.base if window else len(survey.looks)) - 1
                 ends.append((last, 10, 3.0) if status == 0 else (last, 24, 4.0))
             if window and (before is None or window.source is not before.source):
-                found.update((window.base + n, 1.5 - 0.2 * n) for n in range(min(3, window.block.count(b"\n") + 1)))
+                count, top = (12, 3.6) if status == 0 else (3, 1.5)  # what passes may be an answer, which is read from its start
+                found.update((window.base + n, top - 0.2 * n) for n in range(min(count, window.block.count(b"\n") + 1)))
     for step, mark in places.failing[-3:]:  # what the step ran
         ran = next((at for at in range(mark, step - 1, -1) if survey.looks[at].kind in ("run", "command")), step)
         found[ran] = max(found.get(ran, 0.0), 4.0 if survey.looks[ran].kind else 0.0)
@@ -12505,7 +12560,8 @@ class Sheet:
             self.pem[quote.stream] = bool(source.find_all([b"PRIVATE KEY"], 1)[0])
         if not self.pem[quote.stream]:
             return quote.text
-        before = redact(source.slice(max(1, quote.first - 100), quote.first).rstrip(b"\n"))[0]
+        text = source.slice(max(1, quote.first - 100), quote.first)
+        before = redact(text[:-1] if text.endswith(b"\n") else text)[0]
         line = before[before.rfind(b"\n") + 1 :]
         self.redactions += line != quote.text
         return line
@@ -12632,7 +12688,8 @@ class Digest:
         lines = [item.text for section in sections + quotes for item in section.walk()]
         lines += ["coverage:"] + ["  " + line for line in self.coverage()]
         lines += ["next:"] + ["  " + line for line in self.next_lines()]
-        assert self.receipt.unrepresented == 0 and self.receipt.omitted >= 0
+        if self.receipt.unrepresented or self.receipt.omitted < 0:  # not `assert`, which bytecode may lack
+            raise AssertionError("the receipt does not hold")
         return "".join(line + "\n" for line in lines).encode("utf-8", "backslashreplace")
 
     def place(self, item: Item) -> Item:
@@ -12950,12 +13007,12 @@ def delta_block(run: Run, found: Sequence[Evidence], before: Run) -> bytes:
 
 def self_command() -> str:
     """How the shell that reads a digest calls this program: by its name where PATH has it, else as it was started."""
-    script = absolute(sys.argv[0]) if sys.argv and sys.argv[0] else absolute(__file__)
-    if is_same(fsdecode(find_program(b"ctx")), script):
+    words = own_words()
+    if is_same(fsdecode(find_program(b"ctx")), words[-1]):
         return "ctx"
-    if sys.executable and is_same(fsdecode(find_program(b"python3")), sys.executable):
-        return "python3 " + shell_word(script)
-    return "%s %s" % (shell_word(sys.executable or "python3"), shell_word(script))
+    if is_same(fsdecode(find_program(b"python3")), words[0]):
+        words[0] = "python3"
+    return " ".join(map(shell_word, words))
 
 
 _SAFE = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789@%+=:,./-_")
@@ -12971,22 +13028,30 @@ def shell_word(text: str) -> str:
 # ── what a captured command shows at its end
 
 
+def new_capture(kind: str, argv: Sequence[str], settings: Settings, stream: bool = False, log: int = -1, limit: float = 0.0) -> Capture:
+    """A capture, for a run of this command line here. Where nothing can be kept it says so, and passes the output through."""
+    problem, spool = None, None
+    try:
+        spool = open_spool(kind, argv, settings)
+    except OSError as error:
+        problem = error
+    capture = Capture(spool, settings["budget", "inline"], settings["budget", "hold"], stream, log, limit, settings["budget", "content"])
+    if problem:
+        capture.give_way(problem)
+    return capture
+
+
 def finish_run(capture: Capture, settings: Settings, summary: int = -1) -> int:
     """After the command: make the run part of the store, and show what is owed of it, verbatim or as a digest. The status to leave
     with.
 
     A digest is also appended to the file open as `summary`, as a fenced block.
     """
-    if capture.spool is None:
-        return capture.outcome()
-    try:
-        run = capture.spool.commit(capture.names, capture.status, capture.partial)
-    except OSError as error:
-        capture.give_way(error)
-        return capture.outcome()
-    show_end(capture, run, settings, summary)
-    capture.spool.discard()
-    house_keeping(run.store, settings)
+    run = capture.commit()
+    if run and capture.spool:
+        show_end(capture, run, settings, summary)
+        capture.spool.discard()
+        house_keeping(run.store, settings)
     return capture.outcome()
 
 
@@ -13885,8 +13950,9 @@ def hit_rows(hits: Hits, i: int, context: int, last: int, width: int) -> Tuple[L
     secrets = 0
     first, stop = number, number
     if context:
-        behind = source.line_at(hits.spans[i + 1][0]) if i + 1 < len(hits.spans) else hits.before or source.lines + 1
-        first, stop = max(number - context, last + 1, hits.after + 1), min(number + context, behind - 1)
+        top, bottom = hits.place.span()
+        behind = source.line_at(hits.spans[i + 1][0]) if i + 1 < len(hits.spans) else hits.before or source.line_at(bottom - 1) + 1
+        first, stop = max(number - context, last + 1, hits.after + 1, source.line_at(top)), min(number + context, behind - 1)
     for line in range(first, stop + 1):
         place = (start, end, spot) if line == number else (source.start_of(line), source.start_of(line + 1), 0)
         data, count = line_shown(source, *place, width)
@@ -14122,6 +14188,187 @@ def fact_address(run: Run, identity: str) -> Address:
 
 
 # ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+# 20 · plans
+# Knows how several steps become one answer: in a row, or side by side. Never knows hosts.
+# ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+STEPS_MAX = 64  # of one sequence
+STEP_SHOWN = 512  # bytes of a step's output up to which it stands in the digest whole
+TIME_CLASSES = ((1, "<1 s"), (10, "1-10 s"), (60, "10-60 s"), (600, "1-10 min"))  # coarse, so that the same steps give the same digest
+
+
+class Step:
+    """One command line of a sequence, and what became of it: `run` is None while there is none, `status` None while it has not ended."""
+
+    __slots__ = ("text", "run", "status", "seconds", "problem")
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.run: Optional[Run] = None
+        self.status: Optional[int] = None
+        self.seconds = 0.0
+        self.problem = ""
+
+    @property
+    def outcome(self) -> str:
+        """What the digest says of it in a word or two."""
+        if self.status is None:
+            return "not run"
+        if self.run and self.run.partial:
+            return self.run.partial
+        return "exit %d" % self.status if self.status else "ok"
+
+    @property
+    def time_class(self) -> str:
+        """How long it took, coarsely."""
+        return "" if self.status is None else next((name for limit, name in TIME_CLASSES if self.seconds < limit), ">10 min")
+
+
+def run_steps(steps: Sequence[Step], settings: Settings, keep_going: bool, parallel: int, limit: float) -> None:
+    """Run steps in order, up to `parallel` of them at a time, each in a shell and captured as a run of its own, `limit` seconds at
+    most for each. After the first failure no further one is begun unless `keep_going`; nor after a signal that ends us."""
+    import select
+
+    waiting, poller = list(steps), select.poll()
+    begun: Dict[int, Tuple[Step, int]] = {}  # by the pipe on which its result comes
+    ended: List[str] = []
+    restore = pass_signals(ended, begun)
+    try:
+        while begun or waiting:
+            while waiting and len(begun) < parallel:
+                step = waiting.pop(0)
+                fd, pid = begin_step(step.text, settings, limit)
+                begun[fd] = (step, pid)
+                poller.register(fd, select.POLLIN)
+            for fd, _ in poller.poll():
+                poller.unregister(fd)
+                step, pid = begun.pop(fd)
+                end_step(step, fd, pid)
+                if ended or step.status and not keep_going:
+                    waiting = []
+    finally:
+        restore()
+
+
+def pass_signals(ended: List[str], begun: Dict[int, Tuple[Step, int]]) -> Callable[[], None]:
+    """Pass signals that would end us on to the steps that run, and note them in `ended`; how to undo that."""
+    import _signal
+
+    def note(number: int, _: object) -> None:
+        ended.append(signal_name(number))
+        if number != _signal.SIGINT or not is_terminal_group():  # a terminal has told them itself
+            for _, pid in begun.values():
+                send(pid, ended[-1])
+
+    before = {number: _signal.signal(number, note) for number in (_signal.SIGINT, _signal.SIGTERM, _signal.SIGHUP)
+              if _signal.getsignal(number) != _signal.SIG_IGN}  # fmt: skip
+
+    def restore() -> None:
+        for number, handler in before.items():
+            _signal.signal(number, handler)
+
+    return restore
+
+
+def begin_step(text: str, settings: Settings, limit: float) -> Tuple[int, int]:
+    """Begin a step in a process of its own: the pipe on which its result will come, and its process."""
+    import marshal
+
+    read_end, write_end = new_pipe()
+    pid = posix.fork()
+    if pid:
+        posix.close(write_end)
+        return read_end, pid
+    try:
+        posix.close(read_end)
+        write_all(write_end, marshal.dumps(captured_step(text, settings, limit)))
+    finally:
+        posix._exit(0)
+
+
+def captured_step(text: str, settings: Settings, limit: float) -> Tuple[str, int, float, str]:
+    """Run one step, quietly: (run's digest or "", exit status, seconds, what ctx itself has to complain about)."""
+    try:
+        capture = new_capture("shell", [text], settings, limit=limit)
+        if capture.mode == "hold":
+            capture.mode = "quiet"
+        capture.run(shell_argv(text))
+        run = capture.commit()
+        if capture.spool:
+            capture.spool.discard()
+    except CtxError as error:
+        return "", error.exit_code, 0.0, str(error)
+    return run.digest if run else "", capture.outcome(), monotonic() - capture.started, capture.complaint
+
+
+def end_step(step: Step, fd: int, pid: int) -> None:
+    """Take the result of a step; of one whose process has died without one, that it is lost."""
+    import marshal
+
+    data = b"".join(iter(lambda: posix.read(fd, CHUNK), b""))
+    posix.close(fd)
+    posix.waitpid(pid, 0)
+    digest, step.status, step.seconds, step.problem = marshal.loads(data) if data else ("", EXIT_INTERNAL, 0.0, "no result: ctx itself failed or was killed")
+    step.run = resolve_run(digest) if digest else None
+
+
+def first_failure(steps: Sequence[Step]) -> Optional[Step]:
+    """The first step, in their order, that failed."""
+    return next((step for step in steps if step.status), None)
+
+
+def steps_digest(steps: Sequence[Step], settings: Settings, command: str) -> bytes:
+    """One digest of a sequence: a line for each step, small outputs whole, the digest of the first failure, and a receipt for all."""
+    failure = first_failure(steps)
+    lines = ["[ctx seq %s]" % plural(len(steps), "step"), "exit: %d" % (failure.status if failure and failure.status else 0), "steps:"]
+    stored = shown = 0
+    for number, step in enumerate(steps, 1):
+        lines.append(step_line(number, step))
+        if step.problem:
+            lines.append("    " + visible(fsencode(redact_text(step.problem))))
+        if step.run and (step is not failure or is_small(step.run)):
+            body, count = step_body(step.run, command)
+            lines, shown = lines + body, shown + count
+            stored += sum(source.lines for source in step.run.sources())
+    counts = [(sum(step.status == 0 for step in steps), "ok"), (sum(bool(step.status) for step in steps), "failed"),
+              (sum(step.status is None for step in steps), "not run")]  # fmt: skip
+    lines += ["coverage:", "  steps: " + " · ".join("%d %s" % pair for pair in counts if pair[0]), "  omitted: %s" % plural(stored - shown, "line")]
+    text = "".join(line + "\n" for line in lines).encode("utf-8", "backslashreplace")
+    if failure and failure.run and not is_small(failure.run):
+        text += b"first failure: step %d, with a receipt of its own\n" % (list(steps).index(failure) + 1)
+        text += digest_of(failure.run, settings, command)[0]
+    return text
+
+
+def is_small(run: Run) -> bool:
+    """Whether all of a step's output stands in the digest."""
+    return sum(source.size for source in run.sources()) <= STEP_SHOWN
+
+
+def step_line(number: int, step: Step) -> str:
+    """Number, outcome, handle, time class and command of a step."""
+    handle = step.run.handle if step.run else ""
+    text = visible(clip(redact(fsencode(step.text))[0], 160))
+    return "  ".join(part for part in ("  %d" % number, step.outcome, handle, step.time_class, text) if part)
+
+
+def step_body(run: Run, command: str) -> Tuple[List[str], int]:
+    """What stands below a step: all of a small output, else what its tools say of themselves; and how many stored lines that shows."""
+    sources = run.sources()
+    sheet, lines, shown = Sheet(sources), [], 0
+    if is_small(run):
+        for source in sources:
+            for number, text in enumerate(source.read(0, source.size).split(b"\n")[: source.lines], 1):
+                line, whole = sheet.quote(Quote(source.name, number, text, 10.0), "    ")
+                lines.append(line)
+                shown += whole
+        return lines, shown
+    digest = Digest(run, sources, examine(sources, run.status), command)
+    heads = [item for evidence in digest.found for item in digest.outcome(evidence)]
+    return ["  " + item.text for item in heads[:NOTES]], sum(item.whole for item in heads[:NOTES])
+
+
+# ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
 # 22 · gates
 # Knows what a hook answers where it takes the store: oversized results at the entry gate, the index of evidence at the residence
 # gate. Never knows one host's JSON but for the shape of its tools' results.
@@ -14130,6 +14377,16 @@ def fact_address(run: Run, identity: str) -> Address:
 INDEX_TOKENS = 400  # of the index of evidence
 INDEX_LOOKED = 400  # occurrences that are looked at for it
 HEAD_LOOKED = 4 * KIB  # bytes in which a digest of ours begins, if a result is one
+
+
+RESULT_PLACES = ("", "file.content", "content", "result", "llmContent", "textResultForLlm", "text_result_for_llm")
+# What a host puts ahead of a command's output, and behind it, where the status stands unless it is 0.
+FRAMES = {
+    "gemini": ("Output: ", rb"(?:\nExit Code: (\d{1,3}))?\nProcess Group PGID: \d+\s*$"),
+    "copilot": ("", rb"\n?<(?:shellId: \d+ completed|exited) with exit code (\d{1,3})>\s*$"),
+}
+FOOT_LOOKED = 200  # characters in which that stands
+CODEX_CUT = "truncated output (original token count"  # what Codex says ahead of a text that it has cut
 
 
 class Result:
@@ -14192,16 +14449,16 @@ def after_tool(call: Call, settings: Settings) -> bytes:
 
 def result_of(call: Call, whole: Any) -> Optional[Result]:
     """What a tool gave, None where it cannot be told, or is no text."""
-    if isinstance(whole, str):
-        return Result(whole, partial="cut by the host" if "truncated output (original token count" in whole[:400] else "")
-    if isinstance(whole, list) or isinstance(inside(whole, "content"), list):
-        parts = whole if isinstance(whole, list) else whole["content"]
-        is_text = parts and all(inside(part, "type") == "text" and isinstance(part.get("text"), str) for part in parts)
-        return Result("\n".join(part["text"] for part in parts)) if is_text else None
-    for place in ("stdout", "file.content", "content", "result", "llmContent", "textResultForLlm", "text_result_for_llm"):
-        text = inside(whole, place)
-        if isinstance(text, str):
-            return shell_result(whole) if place == "stdout" else Result(text, status=told_status(text))
+    if call.kind == "shell" and isinstance(inside(whole, "stdout"), str):
+        return shell_result(whole)
+    for place in RESULT_PLACES:
+        found = inside(whole, place) if place else whole
+        if isinstance(found, list) and found and all(text_at(part, "text") for part in found):
+            found = "\n".join(part["text"] for part in found)
+        if isinstance(found, str):
+            result = unframed(call.host.name, found) if call.kind == "shell" else Result(found)
+            result.partial = "cut by the host" if CODEX_CUT in found[:HEAD_LOOKED] else ""
+            return result
     return None
 
 
@@ -14214,10 +14471,13 @@ def shell_result(whole: Dict[str, Any]) -> Optional[Result]:
     return Result(text, text_at(whole, "persistedOutputPath"), status, "interrupted" if whole.get("interrupted") else "")
 
 
-def told_status(text: str) -> Optional[int]:
-    """The exit status that a host writes behind an output, None if it does not."""
-    found = rx(rb"(?:\n|^)(?:Exit Code: |<exited with exit code )(\d{1,3})\b[^\n]*\s*$").search(fsencode(text[-200:]))
-    return int(found.group(1)) if found else None
+def unframed(host: str, text: str) -> Result:
+    """What a command printed, without what the host has put around it, and the exit status that this told."""
+    head, foot = FRAMES.get(host, ("", b""))
+    found = rx(foot).search(fsencode(text[-FOOT_LOOKED:])) if foot and text.startswith(head) else None
+    if found is None:
+        return Result(text)
+    return Result(text[len(head) : len(text) - len(fsdecode(found.group()))], "", int(found.group(1) or 0))
 
 
 def reshaped(call: Call, whole: Any, text: str) -> Any:
@@ -14226,21 +14486,22 @@ def reshaped(call: Call, whole: Any, text: str) -> Any:
         return text
     if isinstance(whole, list):
         return [{"type": "text", "text": text}]
-    for place in ("stdout", "content", "result", "textResultForLlm"):
-        if isinstance(whole.get(place), str):
-            kept = {key: value for key, value in whole.items() if not key.startswith("persistedOutput")}
-            return dict(kept, **{place: text}, **({"stderr": ""} if place == "stdout" else {}))
-    return dict(whole, file=dict(whole["file"], content=text, numLines=text.count("\n") + (text[-1:] != "\n")))
+    if "file" in whole:
+        return dict(whole, file=dict(whole["file"], content=text, numLines=text.count("\n") + (text[-1:] != "\n")))
+    # with the persisted file named, Claude would show the text as a preview of that
+    kept = {key: value for key, value in whole.items() if not key.startswith("persistedOutput")}
+    place = next(place for place in ("stdout", *RESULT_PLACES) if place in kept)
+    return dict(kept, **{place: text}, **({"stderr": ""} if place == "stdout" else {}))
 
 
 def beginning(run: Run, result: Result, settings: Settings) -> Tuple[bytes, str]:
-    """The first lines of a file that a tool read, and what to tell about the rest."""
+    """The first lines of a file that a tool read, and what to tell about the rest: where it is, and the digest, which has an outline."""
     data = result.text.encode("utf-8", "replace")
     end = data.rfind(b"\n", 0, settings["budget", "content"]) + 1 or settings["budget", "content"]
     shown, lines = redact(data[:end])[0], data.count(b"\n") + (data[-1:] != b"\n")
-    told = "ctx: these are the first %s of %s lines that were read; the rest: %s get %s --lines %d:"
-    number = shown.count(b"\n")
-    return shown, told % (commas(number), commas(lines), self_command(), run.handle, number + 1)
+    number, whole = shown.count(b"\n"), digest_of(run, settings, self_command())[0].decode("utf-8", "replace")
+    told = "ctx: these are the first %s of %s lines that were read; the rest: %s get %s --lines %d:\n%s"
+    return shown, told % (commas(number), commas(lines), self_command(), run.handle, number + 1, whole)
 
 
 def keep_result(call: Call, result: Result, settings: Settings) -> Tuple[Run, int]:
@@ -14291,15 +14552,16 @@ def after_failure(call: Call, settings: Settings) -> bytes:
     cut = "characters truncated]" in rest
     result = Result(rest if code.isdigit() else text, "", int(code) if code.isdigit() else None, "cut by the host" if cut else "")
     run, size = keep_result(call, result, settings)
-    told = "ctx kept this output%s as %s: %s search PATTERN %s" % (", as far as it came,"[: 21 * cut], run.handle, self_command(), run.handle)
+    told = "ctx kept this output%s as %s: %s search PATTERN %s"
+    told %= (", as far as the host tells it," if cut else "", run.handle, self_command(), run.handle)
     return decided(call, "stored", {"handle": run.handle, "bytes": size}, context=told)
 
 
 # residence: what a session has seen
 
 
-def evidence_lines(call: Call) -> List[str]:
-    """What was captured in this session, else in this workspace, newest first: outcome, handle, command line. The last of each command."""
+def seen_runs(call: Call) -> Iterator[Run]:
+    """What was captured in this session, or if nothing was, in this workspace; newest first."""
     top = workspace(call.where) or call.where
     ours: List[Tuple[Store, str]] = []
     near: List[Tuple[Store, str]] = []
@@ -14309,34 +14571,40 @@ def evidence_lines(call: Call) -> List[str]:
             ours.append((store, record["run"]))
         elif record and record.get("workspace") == top:
             near.append((store, record["run"]))
-    lines: Dict[str, str] = {}
     for store, digest in reversed(ours or near):
         try:
             run = read_manifest(store, digest)
         except CtxError:
             continue
-        row = run_row(run) if run else {"command": ""}
-        if run and row["command"] not in lines:
-            line = "  %s  %s  %s" % (row["outcome"], run.handle, row["command"])
-            if price([*lines.values(), line]) > INDEX_TOKENS - 60:
-                break
-            lines[row["command"]] = line
-    return list(lines.values())
+        if run:
+            yield run
+
+
+def index_of_evidence(call: Call, head: str) -> str:
+    """A line for the last run of each command, below a heading: outcome, handle, command; "" when there is none."""
+    lines, commands = [head], set()
+    for run in seen_runs(call):
+        row = run_row(run)
+        line = "  %s  %s  %s" % (row["outcome"], run.handle, row["command"])
+        if row["command"] in commands:
+            continue
+        if price([*lines, line]) > INDEX_TOKENS:
+            break
+        commands.add(row["command"])
+        lines.append(line)
+    decided(call, "told" if commands else "left", {"runs": len(commands)})
+    return "\n".join(lines) if commands else ""
 
 
 def session_start(call: Call, settings: Settings) -> bytes:
     """After a compaction or a resumption: the index of the evidence so far."""
-    lines = evidence_lines(call)
-    head = "Complete output that ctx kept earlier (%s get HANDLE reads it, %s search PATTERN HANDLE searches it), newest first:"
-    text = "\n".join([head % ((self_command(),) * 2), *lines]) if lines else ""
-    return decided(call, "told" if lines else "left", {"runs": len(lines)}, context=text)
+    head = "Complete output that ctx kept earlier, newest first (%s get HANDLE reads it):"
+    return call.answer(context=index_of_evidence(call, head % self_command()))
 
 
 def before_compaction(call: Call, settings: Settings) -> bytes:
     """Before a compaction: what the summary should keep, as plain text, which is how Claude takes it."""
-    lines = evidence_lines(call)
-    decided(call, "told" if lines else "left", {"runs": len(lines)})
-    return "\n".join(["Keep these handles of captured output in the summary:", *lines, ""]).encode() if lines else b""
+    return index_of_evidence(call, "Keep these handles of complete output in the summary, newest first:").encode()
 
 
 GATES = {"post": after_tool, "failed": after_failure, "start": session_start, "compact": before_compaction}
@@ -14386,7 +14654,7 @@ def explain_command(text: str) -> Dict[str, Any]:
 # ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 if TYPE_CHECKING:
-    Options = Dict[str, str]  # by flag; a flag that takes no value has ""
+    Options = Dict[str, str]  # by flag; a flag that takes no value has "", one that may be repeated (its metavar ends in …) all of them, NUL between
 
 
 class Verb:
@@ -14442,6 +14710,9 @@ def parse_options(verb: Verb, argv: Sequence[str]) -> Tuple[Options, List[str]]:
                 raise CtxError("unknown option %s" % quoted(word), "write %s alone" % flag)
             rest.insert(0, "-" + value)
             value = ""
+        if metavar.endswith("…"):
+            options[flag] = options[flag] + "\0" + value if flag in options else value
+            continue
         if options.get(flag, value) != value:
             raise CtxError("%s is given twice" % flag, "write it once")
         options[flag] = value
@@ -14576,14 +14847,8 @@ def run_verb(options: Options, words: List[str]) -> int:
     if "--no-delta" in options:
         settings["budget", "delta"] = False
     log, summary = open_output(options, "--log", posix.O_TRUNC), open_output(options, "--summary", posix.O_APPEND)
-    problem, spool = None, None
-    try:
-        spool = open_spool("run" if text is None else "shell", words if text is None else [text], settings)
-    except OSError as error:
-        problem = error
-    capture = Capture(spool, settings["budget", "inline"], settings["budget", "hold"], "--stream" in options, log, limit, settings["budget", "content"])
-    if problem:
-        capture.give_way(problem)
+    kind, line = ("run", words) if text is None else ("shell", [text])
+    capture = new_capture(kind, line, settings, "--stream" in options, log, limit)
     capture.run(argv)
     return finish_run(capture, settings, summary)
 
@@ -14640,6 +14905,37 @@ def show_digest(run: Run, options: Options, settings: Settings) -> int:
     digest = digest_of(run, settings, self_command())[0].decode("utf-8", "surrogateescape")
     report(options, {"address": run.handle, "text": digest}, digest.split("\n")[:-1])
     return 0
+
+
+def seq_verb(options: Options, words: List[str]) -> int:
+    """ctx seq"""
+    steps = [Step(text) for text in written_steps(options, words)]
+    limit, parallel = seconds_option(options, "--timeout"), number_option(options, "--parallel", 1, 1)
+    settings = load_config()
+    run_steps(steps, settings, "--keep-going" in options, parallel, limit)
+    text = steps_digest(steps, settings, self_command()).decode("utf-8", "surrogateescape")
+    rows = [{"command": redact_text(step.text), "outcome": step.outcome, "exit": step.status, "handle": step.run.handle if step.run else None} for step in steps]
+    report(options, {"steps": rows, "text": text}, text.split("\n")[:-1])
+    for run in [step.run for step in steps if step.run][-1:]:
+        house_keeping(run.store, settings)
+    failure = first_failure(steps)
+    return failure.status if failure and failure.status else 0
+
+
+def written_steps(options: Options, words: Sequence[str]) -> List[str]:
+    """The command lines that `seq` was given: by --step, or one on each line of a file, without empty lines and comments. Raises CtxError."""
+    if "--step" in options:
+        no_words(words, "give every step with --step, or all in one file")
+        lines = options["--step"].split("\0")
+    else:
+        name = one_word(words, "write ctx seq --step 'CMD' --step 'CMD', or ctx seq FILE", "-")
+        fd = open_input(name)
+        with open(fd, "rb", closefd=fd != 0) as file:
+            lines = [line for line in fsdecode(file.read(MIB)).split("\n") if not line.lstrip().startswith("#")]
+    steps = [line for line in lines if line.strip()]
+    if not 1 <= len(steps) <= STEPS_MAX:
+        raise CtxError("%s" % plural(len(steps), "step"), "give from 1 to %d of them" % STEPS_MAX)
+    return steps
 
 
 # ── get, search, runs
@@ -15000,6 +15296,13 @@ page goes on is said on stderr. Exit 3: secrets were redacted, this is not the s
 The pattern is a regular expression as Python and grep -E have it, tried on each line. The count is complete even when the page is not.
 Exit 0 found, 1 nothing found, 2 an error, 3 found with secrets redacted.""",
          ["ctx search 99 run:{run}", "ctx search -F --count 9 --last", "ctx search -C 1 '^(404|500)$' run:{run}#output:1-1000"]),
+    Verb("seq", "seq --step CMD… | seq [FILE|-]", "run several steps, one digest for all", seq_verb,
+         [("--step", "CMD…", "a command line for your shell; may be repeated"), ("--keep-going", "", "do not stop at the first failure"),
+          ("--parallel", "N", "up to N steps at a time, for steps that do not need each other"), ("--timeout", "TIME", "end a step after so long, as run does"), _JSON],
+         """
+Each step is captured as a run of its own. The digest has a line for each, small outputs whole, and the digest of the first step that failed,
+whose exit status it is. A file of steps has one on each line; empty lines and those that begin with # are left out.""",
+         ["ctx seq --step 'true' --step 'seq 3'", "printf 'true\\nseq 5000\\n' | ctx seq --keep-going", "ctx seq --parallel 2 --step 'sleep 0.1' --step 'echo done' --json"]),
     Verb("runs", "runs [--all] [-n N]", "list what was captured here, newest first", runs_verb,
          [("--all", "", "in every workspace"), ("-n", "N", "at most N runs (20)"), _JSON], "", ["ctx runs", "ctx runs --all -n 5"]),
     Verb("pin", "pin [--remove] [run:HEX…]", "keep runs for ever, or list those that are", pin_verb, [("--remove", "", "let them go again"), _JSON], "",
@@ -15053,8 +15356,8 @@ def main(argv: Sequence[str]) -> int:
         return 141  # as the SIGPIPE would have it that the interpreter ignores
     except KeyboardInterrupt:
         return 130
-    except OSError as error:
-        what, status = "%s%s" % (error.strerror or error, ": %s" % error.filename if error.filename else ""), EXIT_USAGE
+    except OSError as error:  # files that the user named have errors of their own
+        what, status = "the store: " + store_problem(error), EXIT_USAGE
     except Exception as error:
         if getenv("CTX_DEBUG") == "1":
             raise
