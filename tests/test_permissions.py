@@ -337,9 +337,9 @@ def test_codex_prefix_rules(world):
     assert {world.says(text, host="codex") for text in ("bash -lc 'make; rm x'", "timeout 5 rm x", "/bin/rm x", "ctx run -- rm x", "x=$(rm x)")} == {"deny"}
 
 
-def test_codex_rules_of_a_project_only_restrict(world):
+def test_codex_rules_of_a_project(world):
     codex_rules(world, 'prefix_rule(pattern=["a"])', 'prefix_rule(pattern=["b"], decision="forbidden")', path="@WS@/.codex/rules/x.rules")
-    assert [world.says(text, host="codex") for text in ("a", "b")] == ["none", "deny"]
+    assert [world.says(text, host="codex") for text in ("a", "b", "c")] == ["allow", "deny", "none"]
     assert ctx.permission("codex", "b", ctx.scan("b"), "default", world.rules("codex", world.project / "src")).decision == "deny"
 
 
