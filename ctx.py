@@ -3544,6 +3544,7 @@ class Host:
     shadowed: FrozenSet[str] = frozenset()  # names that its shell takes for functions
     searches: Dict[str, str] = {}  # tools that search: for content, or for files
     results: Dict[str, str] = {}  # tools (or, with a * at the end, beginnings of names) → the kind of their results
+    saved = ("", "")  # where a result's text stands, and how it begins when the whole is in a file that the text names
     # what it lets a hook answer: a decision before the tool runs, its reason, the new input, what the model is told besides, what the
     # user is, and after the tool has run its new result, with the decision that goes with it
     answers = {
@@ -3606,11 +3607,11 @@ HOSTS = {
         shell={"run_shell_command": "command"},
         background=("is_background", True),
         searches={"grep_search": "content", "search_file_content": "content", "glob": "files"},
-        results={"run_shell_command": "shell", "read_file": "file", "grep_search": "search", "web_fetch": "page", "mcp_*": "parts"},
+        results={"run_shell_command": "shell", "grep_search": "search", "web_fetch": "page", "mcp_*": "parts"},
         answers=dict(_PLAIN, input="hookSpecificOutput.tool_input", context="hookSpecificOutput.additionalContext", message="systemMessage",
                      result="reason", outcome="decision"),
         outcome="deny",  # its policy would ask about a rewritten command; every result can be replaced instead, with all its bytes
-        replaces=frozenset(("shell", "file", "search", "page", "parts")),
+        replaces=frozenset(("shell", "search", "page", "parts")),
     ),
     "antigravity": Host(
         "antigravity",
@@ -3633,9 +3634,10 @@ HOSTS = {
         shell={"bash": "command"},
         background=("mode", "async"),
         searches={"grep": "content", "glob": "files"},
-        results={"bash": "shell", "view": "file", "grep": "search", "web_fetch": "page"},
+        results={"bash": "shell", "grep": "search", "web_fetch": "page"},
+        saved=("textResultForLlm", "Output too large to read at once ("),
         answers=_NATIVE,
-        replaces=frozenset(("shell", "file", "search", "page")),
+        replaces=frozenset(("shell", "search", "page")),
         grants=False,
         asks=True,
     ),
@@ -3946,7 +3948,9 @@ def oversized(call: Call, settings: Dict[str, Any]) -> bool:
     if not kind:
         return False
     result = inside(call.payload, "error" if call.gate == "failed" else call.host.result)
-    size = inside(result, "persistedOutputSize")
+    size, (place, start) = inside(result, "persistedOutputSize"), call.host.saved
+    if start and text_at(result, place).startswith(start):
+        return True
     limit: int = settings[LIMITS.get(kind, LIMIT_ELSE)]
     return text_size(result) > limit or isinstance(size, int) and size > limit
 
@@ -14374,9 +14378,11 @@ HEAD_LOOKED = 4 * KIB  # bytes in which a digest of ours begins, if a result is 
 RESULT_PLACES = ("", "file.content", "content", "result", "llmContent", "textResultForLlm", "text_result_for_llm")
 # What a host puts ahead of a command's output, and behind it, where the status stands unless it is 0.
 FRAMES = {
-    "gemini": ("Output: ", rb"(?:\nExit Code: (\d{1,3}))?\nProcess Group PGID: \d+\s*$"),
-    "copilot": ("", rb"\n?<(?:shellId: \d+ completed|exited) with exit code (\d{1,3})>\s*$"),
+    "gemini": (rb"(?:<untrusted_context>\n)?Output: ", rb"(?:\nExit Code: (\d{1,3}))?\nProcess Group PGID: \d+(?:\n</untrusted_context>)?\s*$"),
+    "copilot": (rb"", rb"\n?<(?:shellId: \d+ completed|exited) with exit code (\d{1,3})>\s*$"),
 }
+# The file that Copilot names: no text that a command prints can name any other.
+SAVED_TO = rb"[^\n]{,80}\. Saved to: (/[^\n]*/\d+-copilot-tool-output-[\w-]+\.txt)\n"
 FOOT_LOOKED = 200  # characters in which that stands
 CODEX_CUT = "truncated output (original token count"  # what Codex says ahead of a text that it has cut
 
@@ -14448,7 +14454,7 @@ def result_of(call: Call, whole: Any) -> Optional[Result]:
         if isinstance(found, list) and found and all(text_at(part, "text") for part in found):
             found = "\n".join(part["text"] for part in found)
         if isinstance(found, str):
-            result = unframed(call.host.name, found) if call.kind == "shell" else Result(found)
+            result = unframed(call.host, found) if call.kind == "shell" else Result(found)
             result.partial = "cut by the host" if CODEX_CUT in found[:HEAD_LOOKED] else ""
             return result
     return None
@@ -14463,13 +14469,15 @@ def shell_result(whole: Dict[str, Any]) -> Optional[Result]:
     return Result(text, text_at(whole, "persistedOutputPath"), status, "interrupted" if whole.get("interrupted") else "")
 
 
-def unframed(host: str, text: str) -> Result:
+def unframed(host: Host, text: str) -> Result:
     """What a command printed, without what the host has put around it, and the exit status that this told."""
-    head, foot = FRAMES.get(host, ("", b""))
-    found = rx(foot).search(fsencode(text[-FOOT_LOOKED:])) if foot and text.startswith(head) else None
-    if found is None:
+    head, foot = (rx(pattern) for pattern in FRAMES.get(host.name, (rb"$.", rb"$.")))
+    first, last = head.match(fsencode(text[:HEAD_LOOKED])), foot.search(fsencode(text[-FOOT_LOOKED:]))
+    if not first or not last:
         return Result(text)
-    return Result(text[len(head) : len(text) - len(fsdecode(found.group()))], "", int(found.group(1) or 0))
+    saved = rx(SAVED_TO).match(fsencode(text[:HEAD_LOOKED])) if host.saved[1] and text.startswith(host.saved[1]) else None
+    path = fsdecode(saved.group(1)) if saved else ""
+    return Result(text[first.end() : len(text) - len(fsdecode(last.group()))], path, int(last.group(1) or 0))
 
 
 def reshaped(call: Call, whole: Any, text: str) -> Any:

@@ -195,7 +195,8 @@ def test_what_codex_would_lose_is_only_stored(gate, more):
 @pytest.mark.parametrize(
     "head, foot, status",
     [
-        ("Output: ", "\nProcess Group PGID: 77", 0),
+        ("<untrusted_context>\nOutput: ", "\nProcess Group PGID: 77\n</untrusted_context>", 0),
+        ("<untrusted_context>\nOutput: ", "\nExit Code: 2\nProcess Group PGID: 77\n</untrusted_context>", 2),
         ("Output: ", "\nExit Code: 2\nProcess Group PGID: 77", 2),
         ("Output: ", "\nSignal: SIGKILL\nProcess Group PGID: 77\nmore", None),
         ("", "\nProcess Group PGID: 77", None),
@@ -221,6 +222,25 @@ def test_copilot_s_result_keeps_its_type(gate, foot, status):
     assert set(answer) == {"modifiedResult"} and answer["modifiedResult"]["resultType"] == "success"
     run = kept(answer["modifiedResult"]["textResultForLlm"])
     assert run.status == status and stored(run).decode() == FLOOD + (foot if status is None else "")
+
+
+def saved_text(path, status):
+    return "Output too large to read at once (334.0 KB). Saved to: %s\nConsider using tools.\n\nPreview:\ncc\n<shellId: 0 completed with exit code %d>" % (path, status)
+
+
+def test_a_result_that_copilot_saved_is_read_from_its_file(gate, tmp_path):
+    file = tmp_path / "1796-copilot-tool-output-11243-8bb1fcef-0e97.txt"
+    file.write_text(FLOOD)
+    result = {"resultType": "success", "textResultForLlm": saved_text(file, 2)}
+    run = kept(gate("copilot", copilot(toolResult=result))["modifiedResult"]["textResultForLlm"])
+    assert run.status == 2 and stored(run).decode() == FLOOD
+
+
+def test_a_text_that_names_another_file_does_not_have_it_read(gate, tmp_path):
+    (tmp_path / "secret.txt").write_text(FLOOD)
+    for text in (saved_text(tmp_path / "secret.txt", 0), "x\n" + saved_text(tmp_path / "1-copilot-tool-output-1.txt", 0)):
+        assert gate("copilot", copilot(toolResult={"resultType": "success", "textResultForLlm": text})) == b""
+    assert not any(b"module" in stored(ctx.resolve_run(entry["handle"][4:])) for entry in ledger())
 
 
 def test_copilot_under_claude_s_names_has_no_way_to_replace(gate):
