@@ -2641,7 +2641,8 @@ def search_shape(segment: Segment) -> str:
 # the JSON of a hook.
 # ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
-SYSTEM = "/etc"  # where the machine's own settings stand
+SYSTEM = "/etc"  # where the machine's own settings stand, but for
+CLAUDE_SYSTEM = "/Library/Application Support/ClaudeCode" if sys.platform == "darwin" else ""
 RULE_FILE_LIMIT = 256 * KIB  # a larger file of rules is not read
 PARTS_LIMIT = 20  # commands of a line that may run unasked
 LAYERS = 8  # shells inside shells that are looked into
@@ -2784,7 +2785,7 @@ CLAUDE_FLAGS = {  # options of the client that bring rules, or leave out files
 def claude_files(where: str, home: str) -> Tuple[str, List[RuleFile]]:
     """The project's directory, and where Claude Code's rules stand, managed ones first, since they may lock out all others."""
     top = getenv("CLAUDE_PROJECT_DIR").rstrip("/") or workspace(where) or where
-    managed = SYSTEM + "/claude-code/managed-settings"
+    managed = (CLAUDE_SYSTEM or SYSTEM + "/claude-code") + "/managed-settings"
     user = getenv("CLAUDE_CONFIG_DIR") or home.rstrip("/") + "/.claude"
     flags = claude_flags()
     named = next((value.split(",") for kind, value in flags if kind == "sources"), ["user", "project", "local"])
@@ -2793,8 +2794,10 @@ def claude_files(where: str, home: str) -> Tuple[str, List[RuleFile]]:
         if kind != "sources":
             text = joined(top, value) if kind == "settings" else to_json({"permissions": {kind: split_rules(value)}})
             files.append(RuleFile(value if value.lstrip().startswith("{") else text, True, read_claude_settings))
-    places = (("user", user + "/settings.json"), ("project", top + "/.claude/settings.json"), ("local", top + "/.claude/settings.local.json"))
-    return top, files + [RuleFile(path, name in named, read_claude_settings) for name, path in places]
+    for name, path in (("user", user), ("project", top + "/.claude"), ("local", top + "/.claude")):
+        path += "/settings.local.json" if name == "local" else "/settings.json"
+        files.append(RuleFile(path, name in named, read_claude_settings))
+    return top, files
 
 
 def claude_flags() -> List[Tuple[str, str]]:
