@@ -3381,8 +3381,9 @@ class Grant:
     def is_plain_word(self, word: Word) -> bool:
         """A word that everybody reads alike."""
         raw = self.line.text[word.start : word.end]
-        quoted = raw[0] + raw[-1] == "''" and raw.count("'") == 2
-        return word.value is not None and "\n" not in raw and raw[0] != "=" and (quoted or "\\" not in raw)
+        single = raw[0] + raw[-1] == "''" and raw.count("'") == 2
+        double = raw[0] + raw[-1] == '""' and raw.count('"') == 2 and all(part[:1] in KEPT_ESCAPES for part in raw.split("\\")[1:])
+        return word.value is not None and "\n" not in raw and raw[0] != "=" and (single or double or "\\" not in raw)
 
     def part(self, command: Command) -> Optional[str]:
         """The rule that lets one command run, "" if the host runs it by itself, None if it would ask."""
@@ -3502,6 +3503,7 @@ PRACTICES = {
     "gemini": Practice(lambda argv: False),
 }  # fmt: skip
 
+KEPT_ESCAPES = frozenset("|.()+bdswBDSW")  # which mean nothing to a shell: those of regular expressions
 SIMPLE_BUILTINS = frozenset("cd echo false printf pwd test true".split())
 WRAPPER_OPTIONS = frozenset("-k -s -n -oL -o0 -eL -e0 -iL -i0".split())
 NEVER_BY_PREFIX = frozenset("watch setsid ionice flock".split())
