@@ -3383,7 +3383,8 @@ class Grant:
         raw = self.line.text[word.start : word.end]
         single = raw[0] + raw[-1] == "''" and raw.count("'") == 2
         double = raw[0] + raw[-1] == '""' and raw.count('"') == 2 and all(part[:1] in KEPT_ESCAPES for part in raw.split("\\")[1:])
-        return word.value is not None and "\n" not in raw and raw[0] != "=" and (single or double or "\\" not in raw)
+        known = word.value is not None and "\n" not in raw and raw[0] != "="
+        return known and (single or "$" not in raw and (double or "\\" not in raw))
 
     def part(self, command: Command) -> Optional[str]:
         """The rule that lets one command run, "" if the host runs it by itself, None if it would ask."""
