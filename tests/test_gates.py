@@ -310,14 +310,16 @@ def test_the_summary_is_asked_to_keep_the_handles(gate):
 # ── as a process ──
 
 
-def test_a_hook_of_five_megabytes(home):
+def test_a_result_of_five_megabytes(gate):
     payload = claude("PostToolUse", "mcp__srv__list", tool_input={}, tool_response=[{"type": "text", "text": FLOOD * 84}])
-    data = json.dumps(payload).encode()
-    assert len(data) > 5_000_000
-    done = process([], data, home)
-    assert done.returncode == 0 and done.stderr == b""
-    digest = json.loads(done.stdout)[NESTED]["updatedToolOutput"][0]["text"]
-    assert stored(kept(digest)).decode() == FLOOD * 84
+    digest = gate("", payload)[NESTED]["updatedToolOutput"][0]["text"]
+    assert stored(kept(digest)).decode() == FLOOD * 84 and len(digest) < 2000
+
+
+def test_a_replaced_result_as_the_host_is_told_it(home):
+    done = process([], json.dumps(ran()).encode(), home)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert stored(kept(json.loads(done.stdout)[NESTED]["updatedToolOutput"]["stdout"])).decode() == FLOOD
 
 
 def test_a_store_that_cannot_be_written_leaves_the_result(tmp_path):
