@@ -83,6 +83,13 @@ def test_errors_follow_the_output(gate):
     assert stored(kept(output["stdout"])).decode() == FLOOD + "warning: x\n" and output["stderr"] == ""
 
 
+def test_a_character_that_the_host_has_cut_in_two(gate):
+    for text in (FLOOD + "\ud83d", "\ude00" + FLOOD):
+        output = gate("claude", ran(stdout=text))[NESTED]["updatedToolOutput"]
+        assert stored(kept(output["stdout"])).decode().strip("?") == FLOOD
+        assert gate("gemini", gemini("AfterTool", tool_response={"llmContent": text, "returnDisplay": ""}))["decision"] == "deny"
+
+
 def test_no_success_is_claimed_for_a_status_that_is_not_told(gate):
     output = gate("claude", ran(returnCodeInterpretation="No matches found"))[NESTED]["updatedToolOutput"]
     assert kept(output["stdout"]).status is None and "exit: 0" not in output["stdout"]
