@@ -2641,7 +2641,8 @@ def search_shape(segment: Segment) -> str:
 # the JSON of a hook.
 # ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
-SYSTEM = "/etc"  # where the machine's own settings stand
+SYSTEM = "/etc"  # where the machine's own settings stand, but for
+CLAUDE_SYSTEM = "/Library/Application Support/ClaudeCode" if sys.platform == "darwin" else ""
 RULE_FILE_LIMIT = 256 * KIB  # a larger file of rules is not read
 PARTS_LIMIT = 20  # commands of a line that may run unasked
 LAYERS = 8  # shells inside shells that are looked into
@@ -2784,7 +2785,7 @@ CLAUDE_FLAGS = {  # options of the client that bring rules, or leave out files
 def claude_files(where: str, home: str) -> Tuple[str, List[RuleFile]]:
     """The project's directory, and where Claude Code's rules stand, managed ones first, since they may lock out all others."""
     top = getenv("CLAUDE_PROJECT_DIR").rstrip("/") or workspace(where) or where
-    managed = SYSTEM + "/claude-code/managed-settings"
+    managed = (CLAUDE_SYSTEM or SYSTEM + "/claude-code") + "/managed-settings"
     user = getenv("CLAUDE_CONFIG_DIR") or home.rstrip("/") + "/.claude"
     flags = claude_flags()
     named = next((value.split(",") for kind, value in flags if kind == "sources"), ["user", "project", "local"])
@@ -2793,8 +2794,10 @@ def claude_files(where: str, home: str) -> Tuple[str, List[RuleFile]]:
         if kind != "sources":
             text = joined(top, value) if kind == "settings" else to_json({"permissions": {kind: split_rules(value)}})
             files.append(RuleFile(value if value.lstrip().startswith("{") else text, True, read_claude_settings))
-    places = (("user", user + "/settings.json"), ("project", top + "/.claude/settings.json"), ("local", top + "/.claude/settings.local.json"))
-    return top, files + [RuleFile(path, name in named, read_claude_settings) for name, path in places]
+    for name, path in (("user", user), ("project", top + "/.claude"), ("local", top + "/.claude")):
+        path += "/settings.local.json" if name == "local" else "/settings.json"
+        files.append(RuleFile(path, name in named, read_claude_settings))
+    return top, files
 
 
 def claude_flags() -> List[Tuple[str, str]]:
@@ -2856,10 +2859,11 @@ def claude_rule(text: str, allows: bool) -> List[List[Any]]:
     if allows and ("\\" in content or not text.endswith(")")):
         return []
     content = content.replace("\\", "")
+    if content.endswith(":*") and "*" not in content[:-1]:
+        return [["prefix", content[:-2], text]]
+    if "*" in content:
+        return [["glob", content[:-2] + "*" if content.endswith(":*") else content, text]]
     name, colon, value = content.partition(":")
-    if content.endswith(":*") or "*" in content:
-        content = content[:-2] if content.endswith(":*") else content
-        return [["glob", content + "*", text] if "*" in content and value == "*" else ["glob" if "*" in content else "prefix", content, text]]
     if colon and name.isidentifier() and not allows:  # a field of the call; those that run in the background are never touched
         return [] if (name, value) == ("run_in_background", "true") else [["any", "", text]]
     return [["exact", content, text]]
@@ -2872,16 +2876,16 @@ CODEX_ARGUMENTS = frozenset(("pattern", "decision", "justification", "match", "n
 
 
 def codex_files(where: str, home: str) -> Tuple[str, List[RuleFile]]:
-    """The project's directory, and where Codex's rules stand. A project's own count only if it is trusted, which is not seen here:
-    they may but restrict."""
+    """The project's directory, and where Codex's rules stand. A project's own hold only if it is trusted, which is not seen here. They
+    count: no answer of a hook lifts what Codex itself would ask, and what a rule allows there runs outside the sandbox, as typed."""
     top = workspace(where) or where
     user = getenv("CODEX_HOME") or home.rstrip("/") + "/.codex"
-    paths = files_in(SYSTEM + "/codex/rules", ".rules") + files_in(user + "/rules", ".rules")
-    files = [RuleFile(path, True, read_codex_rules) for path in paths]
+    folders = [SYSTEM + "/codex", user]
     folder = where
     while folder and folder.startswith(top):
-        files += [RuleFile(path, False, read_codex_rules) for path in files_in(folder + "/.codex/rules", ".rules")]
+        folders.append(folder + "/.codex")
         folder = folder.rsplit("/", 1)[0]
+    files = [RuleFile(path, True, read_codex_rules) for folder in folders for path in files_in(folder + "/rules", ".rules")]
     return top, [*files, RuleFile(SYSTEM + "/codex/requirements.toml", False, read_nothing)]
 
 
@@ -3427,7 +3431,7 @@ def behind_wrapper(argv: Sequence[str], at: int) -> int:
     """The index of the command that the wrapper argv[at] runs; len(argv) where its options are not plain."""
     rule = rule_for(argv[at])
     i = at + inner_command(rule, argv[at:]) if rule else len(argv)
-    plain = all(word.lstrip("-").replace(".", "").isalnum() and not word.startswith("--") for word in argv[at + 1 : i])
+    plain = all(word.isalnum() or word in WRAPPER_OPTIONS or word[1:].isdigit() for word in argv[at + 1 : i])
     return i if plain else len(argv)
 
 
@@ -3455,13 +3459,8 @@ CLAUDE_VARIABLES = {
 
 def claude_free(argv: Sequence[str]) -> bool:
     """Claude Code runs it unasked."""
-    return reads_only(CLAUDE_READS, argv)
-
-
-def reads_only(table: Dict[str, str], argv: Sequence[str]) -> bool:
-    """`argv` is a program of `table`, with options that stand there."""
     name = "/".join(argv[:2]) if argv[0] == "git" else argv[0]
-    row = table.get(name)
+    row = CLAUDE_READS.get(name)
     strange = "$`~{}" if "grep" in name or name in ("echo", "rg") else "$`~{}*?[]"  # which are asked about even in quotes
     if row is None or any(sign in word for word in argv for sign in strange):
         return False
@@ -3491,12 +3490,7 @@ CODEX_GIT = frozenset(("git/status", "git/diff", "git/log", "git/show"))
 
 def codex_free(argv: Sequence[str]) -> bool:
     """Codex runs it unasked."""
-    return argv[0] in CODEX_READS or "/".join(argv[:2]) in CODEX_GIT and reads_only(CLAUDE_READS, argv)
-
-
-def never_free(argv: Sequence[str]) -> bool:
-    """For hosts that run no command unasked."""
-    return False
+    return argv[0] in CODEX_READS or "/".join(argv[:2]) in CODEX_GIT and claude_free(argv)
 
 
 PRACTICES = {
@@ -3505,10 +3499,11 @@ PRACTICES = {
         frozenset(("timeout", "nice", "nohup", "stdbuf")), True,
     ),
     "codex": Practice(codex_free),
-    "gemini": Practice(never_free),
+    "gemini": Practice(lambda argv: False),
 }  # fmt: skip
 
 SIMPLE_BUILTINS = frozenset("cd echo false printf pwd test true".split())
+WRAPPER_OPTIONS = frozenset("-k -s -n -oL -o0 -eL -e0 -iL -i0".split())
 NEVER_BY_PREFIX = frozenset("watch setsid ionice flock".split())
 FIND_ACTIONS = ("-exec", "-ok", "-delete", "-fprint", "-fls")
 NEVER_BY_RULE = frozenset("env sudo doas su xargs parallel".split())

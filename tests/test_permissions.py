@@ -36,6 +36,7 @@ class World:
         (self.project / "link").symlink_to(self.outside)
         (self.project / "lf").symlink_to(self.outside / "b.txt")
         monkeypatch.setattr(ctx, "SYSTEM", str(self.etc))
+        monkeypatch.setattr(ctx, "CLAUDE_SYSTEM", "")
         monkeypatch.setitem(posix.environ, b"HOME", str(self.home).encode())
         monkeypatch.setitem(posix.environ, b"CTX_HOME", str(root / "store").encode())
         for name in (b"CLAUDE_PROJECT_DIR", b"CLAUDE_CONFIG_DIR", b"CLAUDE_PID", b"CODEX_HOME"):
@@ -79,13 +80,6 @@ def claude(world):
 
 
 # ── Claude Code
-
-
-def recorded():
-    """(session, command, outcome) of all that was asked of the real client."""
-    for session in RECORDED["sessions"]:
-        for command, outcome in session["outcomes"]:
-            yield session, command, outcome
 
 
 @pytest.fixture(scope="module")
@@ -337,9 +331,9 @@ def test_codex_prefix_rules(world):
     assert {world.says(text, host="codex") for text in ("bash -lc 'make; rm x'", "timeout 5 rm x", "/bin/rm x", "ctx run -- rm x", "x=$(rm x)")} == {"deny"}
 
 
-def test_codex_rules_of_a_project_only_restrict(world):
+def test_codex_rules_of_a_project(world):
     codex_rules(world, 'prefix_rule(pattern=["a"])', 'prefix_rule(pattern=["b"], decision="forbidden")', path="@WS@/.codex/rules/x.rules")
-    assert [world.says(text, host="codex") for text in ("a", "b")] == ["none", "deny"]
+    assert [world.says(text, host="codex") for text in ("a", "b", "c")] == ["allow", "deny", "none"]
     assert ctx.permission("codex", "b", ctx.scan("b"), "default", world.rules("codex", world.project / "src")).decision == "deny"
 
 
@@ -538,6 +532,23 @@ def test_long_lines_are_judged_in_linear_time():
     text = "x" * 5000
     assert ctx.permission("claude", text, ctx.scan(text), "default", rules).decision == "none"
     assert ctx.permission("claude", "ctx run -- " + text, ctx.scan(text), "default", rules).decision == "ask"
+
+
+@pytest.mark.parametrize("host, path", HOST_FILES)
+def test_nothing_is_imported_but_what_the_hook_may(claude, host, path):
+    claude().write(path, GOOD[path])
+    source = """if True:
+        import sys
+        sys.path.insert(0, sys.argv[1])
+        import ctx
+        before = set(sys.modules)
+        rules = ctx.host_rules(sys.argv[2], sys.argv[3], sys.argv[4])
+        print(ctx.permission(sys.argv[2], "make; x", ctx.scan("make; x"), "default", rules).decision, *set(sys.modules) - before)
+    """
+    argv = [sys.executable, "-I", "-S", "-c", source, str(HERE.parent), host, str(claude().project), str(claude().home)]
+    decision, *loaded = subprocess.run(argv, capture_output=True, text=True, check=True).stdout.split()
+    assert decision in ("allow", "none")
+    assert set(loaded) <= {"_json", "time"}  # the clock only where files are read afresh
 
 
 # ── snapshots
