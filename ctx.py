@@ -14378,9 +14378,9 @@ def step_body(run: Run, command: str) -> Tuple[List[str], int]:
 
 INDEX_TOKENS = 400  # of the index of evidence
 INDEX_LOOKED = 400  # occurrences that are looked at for it
-HEAD_LOOKED = 4 * KIB  # bytes in which a digest of ours begins, if a result is one
+HEAD_LOOKED, FOOT_LOOKED = 4 * KIB, 200  # characters in which a digest of ours begins, and in which a host's frame ends
 
-
+# Where the text of a result stands, in one host or another; "" is the result itself.
 RESULT_PLACES = ("", "file.content", "content", "result", "llmContent", "textResultForLlm", "text_result_for_llm")
 # What a host puts ahead of a command's output, and behind it, where the status stands unless it is 0.
 FRAMES = {
@@ -14389,7 +14389,6 @@ FRAMES = {
 }
 # The file that Copilot names: no text that a command prints can name any other.
 SAVED_TO = rb"[^\n]{,80}\. Saved to: (/[^\n]*/\d+-copilot-tool-output-[\w-]+\.txt)\n"
-FOOT_LOOKED = 200  # characters in which that stands
 CODEX_CUT = "truncated output (original token count"  # what Codex says ahead of a text that it has cut
 
 
@@ -14440,7 +14439,7 @@ def after_tool(call: Call, settings: Settings) -> bytes:
     if call.kind not in call.host.replaces or result.partial or text_at(call.payload, "tool_use_id").startswith("exec-"):
         return decided(call, "stored", {"handle": run.handle, "bytes": size})
     shown, context = b"", ""
-    if call.kind == "file" and isinstance(inside(whole, "file.content"), str):
+    if call.kind == "file":
         shown, context = beginning(run, result, settings)
     else:
         shown, is_answered = digest_of(run, settings, self_command())
@@ -14477,13 +14476,19 @@ def shell_result(whole: Dict[str, Any]) -> Optional[Result]:
 
 def unframed(host: Host, text: str) -> Result:
     """What a command printed, without what the host has put around it, and the exit status that this told."""
-    head, foot = (rx(pattern) for pattern in FRAMES.get(host.name, (rb"$.", rb"$.")))
-    first, last = head.match(fsencode(text[:HEAD_LOOKED])), foot.search(fsencode(text[-FOOT_LOOKED:]))
+    start, end = as_bytes(text[:HEAD_LOOKED]), as_bytes(text[-FOOT_LOOKED:])
+    head, foot = FRAMES.get(host.name, (b"", b""))
+    first, last = rx(head).match(start), rx(foot).search(end) if foot else None
     if not first or not last:
         return Result(text)
-    saved = rx(SAVED_TO).match(fsencode(text[:HEAD_LOOKED])) if host.saved[1] and text.startswith(host.saved[1]) else None
+    saved = rx(SAVED_TO).match(start) if host.saved[1] and text.startswith(host.saved[1]) else None
     path = fsdecode(saved.group(1)) if saved else ""
-    return Result(text[first.end() : len(text) - len(fsdecode(last.group()))], path, int(last.group(1) or 0))
+    return Result(text[first.end() : len(text) - len(last.group())], path, int(last.group(1) or 0))
+
+
+def as_bytes(text: str) -> bytes:
+    """A host's text as it is kept; where the host has cut a character in two, there is a question mark."""
+    return text.encode("utf-8", "replace")
 
 
 def reshaped(call: Call, whole: Any, text: str) -> Any:
@@ -14502,7 +14507,7 @@ def reshaped(call: Call, whole: Any, text: str) -> Any:
 
 def beginning(run: Run, result: Result, settings: Settings) -> Tuple[bytes, str]:
     """The first lines of a file that a tool read, and what to tell about the rest: where it is, and the digest, which has an outline."""
-    data = result.text.encode("utf-8", "replace")
+    data = as_bytes(result.text)
     end = data.rfind(b"\n", 0, settings["budget", "content"]) + 1 or settings["budget", "content"]
     shown, lines = redact(data[:end])[0], data.count(b"\n") + (data[-1:] != b"\n")
     number, whole = shown.count(b"\n"), digest_of(run, settings, self_command())[0].decode("utf-8", "replace")
@@ -14519,7 +14524,7 @@ def keep_result(call: Call, result: Result, settings: Settings) -> Tuple[Run, in
             for chunk in open_file(result.path).chunks():
                 spool.write("output", memoryview(chunk))
         else:
-            spool.write("output", memoryview(result.text.encode("utf-8", "replace")))
+            spool.write("output", memoryview(as_bytes(result.text)))
         run = spool.commit(["output"], result.status, result.partial)
     finally:
         spool.discard()
@@ -14541,7 +14546,7 @@ def runs_ctx(text: str) -> bool:
 
 def is_digest_of_ours(text: str) -> bool:
     """Whether a result is a digest already, which its handle tells: a text that only looks like one has none in the store."""
-    found = rx(rb"(?:^|\n)\[ctx run:([0-9a-f]{6,64}) ").search(fsencode(text[:HEAD_LOOKED]))
+    found = rx(rb"(?:^|\n)\[ctx run:([0-9a-f]{6,64}) ").search(as_bytes(text[:HEAD_LOOKED]))
     try:
         return bool(found and resolve_run(found.group(1).decode()))
     except CtxError:

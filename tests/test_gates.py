@@ -83,6 +83,13 @@ def test_errors_follow_the_output(gate):
     assert stored(kept(output["stdout"])).decode() == FLOOD + "warning: x\n" and output["stderr"] == ""
 
 
+def test_a_character_that_the_host_has_cut_in_two(gate):
+    for text in (FLOOD + "\ud83d", "\ude00" + FLOOD):
+        output = gate("claude", ran(stdout=text))[NESTED]["updatedToolOutput"]
+        assert stored(kept(output["stdout"])).decode().strip("?") == FLOOD
+        assert gate("gemini", gemini("AfterTool", tool_response={"llmContent": text, "returnDisplay": ""}))["decision"] == "deny"
+
+
 def test_no_success_is_claimed_for_a_status_that_is_not_told(gate):
     output = gate("claude", ran(returnCodeInterpretation="No matches found"))[NESTED]["updatedToolOutput"]
     assert kept(output["stdout"]).status is None and "exit: 0" not in output["stdout"]
@@ -310,14 +317,16 @@ def test_the_summary_is_asked_to_keep_the_handles(gate):
 # ── as a process ──
 
 
-def test_a_hook_of_five_megabytes(home):
+def test_a_result_of_five_megabytes(gate):
     payload = claude("PostToolUse", "mcp__srv__list", tool_input={}, tool_response=[{"type": "text", "text": FLOOD * 84}])
-    data = json.dumps(payload).encode()
-    assert len(data) > 5_000_000
-    done = process([], data, home)
-    assert done.returncode == 0 and done.stderr == b""
-    digest = json.loads(done.stdout)[NESTED]["updatedToolOutput"][0]["text"]
-    assert stored(kept(digest)).decode() == FLOOD * 84
+    digest = gate("", payload)[NESTED]["updatedToolOutput"][0]["text"]
+    assert stored(kept(digest)).decode() == FLOOD * 84 and len(digest) < 2000
+
+
+def test_a_replaced_result_as_the_host_is_told_it(home):
+    done = process([], json.dumps(ran()).encode(), home)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert stored(kept(json.loads(done.stdout)[NESTED]["updatedToolOutput"]["stdout"])).decode() == FLOOD
 
 
 def test_a_store_that_cannot_be_written_leaves_the_result(tmp_path):
