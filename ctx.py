@@ -15532,7 +15532,7 @@ def examined_host(host: str, build: str) -> Iterator[Dict[str, str]]:
             file = host_file(host, project)
         except CtxError as error:
             yield finding(host, error.what, error.fix)
-            continue
+            return
         if file.text:
             yield from examined_file(file)
             texts.append(file.text)
@@ -16207,7 +16207,7 @@ def setup_verb(options: Options, words: List[str]) -> int:
     problems = [] if away else [problem for file in files for problem in rehearse(file, command)]
     left = [] if away else [SETUPS[host].left for host in hosts if SETUPS[host].left]
     if not away and not is_same(fsdecode(find_program(b"ctx")), build + "/ctx"):
-        left.append("ctx is not on PATH: ctx setup --link makes ~/.local/bin/ctx")
+        left.append("put ~/.local/bin on PATH" if "--link" in options else "ctx is not on PATH: ctx setup --link makes ~/.local/bin/ctx")
     say([*lines, *("problem: " + problem for problem in problems), *("left to you: " + text for text in left)])
     return EXIT_DIFFERS if problems else EXIT_SAME
 
