@@ -14785,7 +14785,7 @@ try:
 except OSError:
     code = None
 if not code:
-    with open(%(build)r + "/source/ctx.py", "rb") as file:
+    with open(%(build)r + "/ctx.py", "rb") as file:
         code = compile(file.read(), "ctx.py", "exec")
 exec(code, {"__name__": "__main__", "__file__": %(launcher)r})
 """
@@ -14793,7 +14793,7 @@ exec(code, {"__name__": "__main__", "__file__": %(launcher)r})
 
 def own_source() -> bytes:
     """The text of this program. Raises CtxError where it cannot be found."""
-    beside = absolute(__file__).rsplit("/", 1)[0] + "/source/ctx.py"
+    beside = absolute(__file__).rsplit("/", 1)[0] + "/ctx.py"
     try:
         if not __file__.endswith(".pyz"):
             return read_file(__file__ if __file__.endswith(".py") else beside)
@@ -14831,9 +14831,7 @@ def install_build() -> str:
 
 
 def build_files(source: bytes, folder: str, launcher: str) -> Dict[str, bytes]:
-    """The files of a build by name. `launcher` is where users find the one named ctx.
-
-    The source, for the day the interpreter changes, has no `program` beside it, so that a hook that runs from it inserts itself."""
+    """The files of a build by name. `launcher` is where users find the one named ctx. The source is for the day the interpreter changes."""
     names = {"python": own_python(), "build": folder, "launcher": launcher}
     start = "run_pack(%r, %r, %%r)" % (folder + "/ctx.pack", launcher)
     return {
@@ -14841,8 +14839,7 @@ def build_files(source: bytes, folder: str, launcher: str) -> Dict[str, bytes]:
         "ctx.pyc": bytecode(source, start % "__main__"),
         "hook.pyc": bytecode(source, start % "hook_entry"),
         "ctx": (LAUNCHER % names).encode(),
-        "program": launcher.encode() + b"\n",
-        "source/ctx.py": source,
+        "ctx.py": source,
     }
 
 
@@ -14854,7 +14851,7 @@ def hook_entry(argv: Sequence[str]) -> None:
 def write_build(folder: str, files: Dict[str, bytes]) -> None:
     """Write a directory of files in one step; it is fine if somebody else was quicker. Raises OSError."""
     draft = temporary_beside(folder)
-    make_dirs(draft + "/source")
+    make_dirs(draft)
     for name, data in files.items():
         write_atomic("%s/%s" % (draft, name), data, 0o700 if name == "ctx" else 0o600)
     try:
@@ -14885,11 +14882,9 @@ def collect_builds(folder: str, keep: str) -> None:
 
 
 def remove_directory(path: str) -> None:
-    """Remove a directory and what is in it, as far as possible."""
+    """Remove a directory of files, as far as possible."""
     for name in list_dir(path):
-        inside_it = "%s/%s" % (path, name)
-        if not remove(inside_it):
-            remove_directory(inside_it)
+        remove("%s/%s" % (path, name))
     try:
         posix.rmdir(path)
     except OSError:
@@ -15110,7 +15105,7 @@ def hook_command(host: str, event: str, build: str) -> str:
     neutral = HOSTS[host].neutral.get(event, b"").decode()
     steps = ["ctx hook " + words]
     if build:
-        hook, source = shell_word(build + "/hook.pyc"), shell_word(build + "/source/ctx.py")
+        hook, source = shell_word(build + "/hook.pyc"), shell_word(build + "/ctx.py")
         steps = ["%s -I -S %s %s" % (shell_word(own_python()), hook, words), "python3 %s hook %s" % (source, words)]
     return " || ".join([*steps, "echo %s" % shell_word(neutral) if neutral else ":"])
 
@@ -15395,10 +15390,9 @@ def rehearse(file: HostFile, build: str) -> List[str]:
     for event in HOSTS[file.host].events:
         payload = to_json({"hook_event_name": event, "cwd": cwd()}).encode()
         done = subprocess.run(["/bin/sh", "-c", hook_command(file.host, event, build)], input=payload, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        neutral = HOSTS[file.host].neutral.get(event, b"")
-        if done.returncode or done.stderr or done.stdout.strip() != neutral:
-            said = (done.stderr or done.stdout).decode("utf-8", "replace").strip().split("\n")[-1]
-            problems.append("%s %s: it does not answer (status %d, %s)" % (file.host, event, done.returncode, said or "nothing said"))
+        if done.returncode or done.stderr:
+            said = done.stderr.decode("utf-8", "replace").strip().split("\n")[0]
+            problems.append("%s %s: it does not answer: %s" % (file.host, event, said or "status %d" % done.returncode))
     return problems
 
 
@@ -15517,7 +15511,7 @@ def examined_build(build: str) -> Dict[str, str]:
         python = read_file(build + "/ctx").split(b"\n")[0][2:].split(b" ")[0].decode()
         if not posix.access(python, posix.X_OK):
             return finding("build", "%s, which starts it, is gone" % python, "ctx setup")
-        if read_file(build + "/source/ctx.py") != own_source():
+        if read_file(build + "/ctx.py") != own_source():
             return finding("build", "%s is of another version than this program" % build, "ctx setup", "doubt")
     except (OSError, CtxError) as error:
         return finding("build", str(error), "ctx setup")

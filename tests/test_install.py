@@ -145,7 +145,7 @@ def run(words, **options):
 def test_a_build_is_private(built):
     folder = Path(os.path.realpath(built))
     assert folder.parent == built.parent / "builds"
-    assert {path.name for path in folder.iterdir()} == {"ctx", "ctx.pyc", "ctx.pack", "hook.pyc", "program", "source"}
+    assert {path.name for path in folder.iterdir()} == {"ctx", "ctx.py", "ctx.pyc", "ctx.pack", "hook.pyc"}
     assert all(path.stat().st_mode & 0o077 == 0 for path in [folder, *folder.rglob("*")])
 
 
@@ -612,7 +612,7 @@ def test_behind_the_hook_stands_the_source(built, tools, monkeypatch, break_it):
         monkeypatch.setattr(ctx, "own_python", lambda: "/gone/python3")
     status, answer = line_of("claude", "PreToolUse", built)
     assert status == 0
-    assert command_of(answer).endswith("%s/source/ctx.py run -- pytest -q" % built)
+    assert command_of(answer).endswith("%s/ctx.py run -- pytest -q" % built)
 
 
 @pytest.mark.parametrize("host", list(ctx.SETUPS))
@@ -785,7 +785,7 @@ def test_doctor_finds_mistakes_in_the_configuration(user, run_ctx, tmp_path):
 
 def test_doctor_finds_a_build_that_is_not_this_program(user, run_ctx, tmp_path, home):
     assert run_ctx("setup", "claude").returncode == 0
-    source = home / "current" / "source" / "ctx.py"
+    source = home / "current" / "ctx.py"
     source.write_bytes(source.read_bytes() + b"#\n")
     assert found(run_ctx, cwd=tmp_path)[1]["build"][0] == "doubt"
     launcher = home / "current" / "ctx"
