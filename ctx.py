@@ -499,7 +499,7 @@ def from_json(data: Union[bytes, str]) -> Any:
     text = (data if isinstance(data, str) else data.decode("utf-8", "surrogateescape")).strip(" \t\r\n")
     try:
         value, end = make_scanner(_PlainJson)(text, 0)  # type: ignore[arg-type]
-    except StopIteration:
+    except (StopIteration, SystemError):  # the latter up to Python 3.11, whose scanner takes its error from `json` if that is loaded
         raise ValueError("not JSON") from None
     except RecursionError:
         raise ValueError("nested too deeply") from None
@@ -15618,14 +15618,42 @@ def write_config() -> str:
     return path
 
 
-def explain_command(text: str) -> Dict[str, Any]:
-    """What the guard makes of a command line here: its class, why, and the line as it would run. Nothing is executed."""
+def explain_command(text: str, host: str = "", mode: str = "") -> Dict[str, Any]:
+    """What the guard makes of a command line here, and the hook of a host in a permission mode: its class, why, and the line as it
+    would run. Nothing is executed, and nothing noted. Raises CtxError."""
 
     def executable(name: str) -> bool:
         return "/" in name or find_program(fsencode(name)) != fsencode(name)
 
-    verdict = judge(text, Facts(self_command(), executable=executable))
-    return {"class": verdict.cls, "reason": verdict.reason, "shape": verdict.shape, "runs": with_edits(text, verdict.edits)}
+    if host not in ("", *SETUPS):
+        raise CtxError("unknown host %s" % quoted(host), nearest(host, list(SETUPS), "hosts are"))
+    kind, settings = HOSTS[host or "claude"], {"%s.%s" % name: value for name, value in load_config().items()}
+    facts = Facts(self_command(), executable=executable, unknown=settings["guard.unknown"])
+    if host:
+        facts.shadowed, facts.mode, facts.reads = kind.shadowed, mode, kind.reads
+    verdict = judge(text, facts)
+    found = {"class": verdict.cls, "reason": verdict.reason, "shape": verdict.shape, "runs": with_edits(text, verdict.edits)}
+    if host:
+        call = Call(kind, "", told_by(kind, text, mode), posix.environ)
+        permission = granted(call, text)
+        decision, objection = authority(call, settings)
+        found.update(host=host, permission=permission.decision, rule=permission.rule)
+        if verdict.edits and decision is None:
+            found.update(reason=objection, runs=text)
+    return found
+
+
+def told_by(host: Host, command: str, mode: str) -> Dict[str, Any]:
+    """What a host tells of a command line that it is about to run."""
+    tool = next(iter(host.shell))
+    told: Dict[str, Any] = {}
+    for path, value in ((host.tool, tool), (host.input, {host.shell[tool]: command}), (host.mode, mode)):
+        place = told
+        *above, last = path.split(".")
+        for key in above:
+            place = place.setdefault(key, {})
+        place[last] = value
+    return told
 
 
 # ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -16251,10 +16279,13 @@ def hook_verb(options: Options, words: List[str]) -> int:
 
 def why_verb(options: Options, words: List[str]) -> int:
     """ctx why"""
-    found = explain_command(one_word(words, "put the whole line in quotes: ctx why 'make test 2>&1 | tail'"))
-    shape = [] if not found["shape"] else ["shape: " + found["shape"]]
+    line = one_word(words, "put the whole line in quotes: ctx why 'make test 2>&1 | tail'")
+    if "--mode" in options and "--host" not in options:
+        raise CtxError("--mode: of which host", "write --host claude --mode %s" % options["--mode"])
+    found = explain_command(line, options.get("--host", ""), options.get("--mode", ""))
     shown = {key: redact_text(value) for key, value in found.items()}
-    report(options, shown, ["class: " + shown["class"], "why: " + shown["reason"], *shape, "runs: " + visible(fsencode(shown["runs"]))])
+    names = {"class": "class", "reason": "why", "shape": "shape", "permission": "the host", "rule": "its rule", "runs": "runs"}
+    report(options, shown, ["%s: %s" % (name, visible(fsencode(shown[key]))) for key, name in names.items() if shown.get(key)])
     return 0
 
 
@@ -16361,8 +16392,12 @@ same text, or tell it not to ask. Other hosts take no settings for one session. 
     Verb("doctor", "doctor [--store]", "check what is set up: the store, the configuration, hosts and their hooks", doctor_verb,
          [("--store", "", "check what is stored instead: every hash, every record"), _JSON],
          "Each problem comes with its fix. Exit 1: there is one.", ["ctx doctor", "ctx doctor --store"]),
-    Verb("why", "why 'COMMAND LINE'", "tell what the guard makes of a command line, without running it", why_verb, [_JSON],
-         "Classes are bounded (left alone), noisy (captured), mutation (left alone) and unknown.", ["ctx why 'pytest -q'", "ctx why 'rm -rf build' --json"]),
+    Verb("why", "why 'COMMAND LINE' [--host HOST [--mode MODE]]", "tell what ctx makes of a command line, without running it", why_verb,
+         [("--host", "HOST", "as that host's hook would: its shell, its rules"), ("--mode", "MODE", "in that permission mode of the host"), _JSON],
+         """
+Classes are bounded (left alone), noisy (captured), mutation (left alone) and unknown. The host's own decision about the line as it was typed is
+allow, ask or deny by a rule, free where it runs the line unasked, and none where it would ask the user.""",
+         ["ctx why 'pytest -q'", "ctx why 'rm -rf build' --json", "ctx why 'make test' --host claude --mode plan"]),
     Verb("config", "config", "print the settings that hold here", config_verb, [_JSON], "", ["ctx config"]),
     Verb("init", "init", "write a ctx.toml with every default", init_verb, [], "", ["ctx init"]),
     Verb("version", "version", "print the version", version_verb, [_JSON], "", ["ctx version"]),

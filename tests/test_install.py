@@ -798,3 +798,43 @@ def test_doctor_where_nothing_can_be_kept(user, run_ctx, tmp_path):
     env = {"CTX_HOME": str(tmp_path / "file" / "x"), "TMPDIR": str(tmp_path / "file")}
     rows = json.loads(run_ctx("doctor", "--json", env=env, cwd=tmp_path).stdout)
     assert rows[0]["check"] == "store" and rows[0]["state"] == "problem" and rows[0]["fix"]
+
+
+# ── why
+
+
+@pytest.mark.parametrize(
+    "host, mode, rules, says",
+    [
+        ("", "", {}, ["class: noisy", "why: captures pytest"]),
+        ("claude", "default", {}, ["why: the host asks the user first", "the host: none", "runs: pytest -q"]),
+        ("claude", "default", {"allow": ["Bash(pytest:*)"]}, ["why: captures pytest", "the host: allow", "its rule: Bash(pytest:*)"]),
+        ("claude", "default", {"deny": ["Bash(pytest:*)"]}, ["why: a rule of the host says deny", "runs: pytest -q"]),
+        ("claude", "plan", {"allow": ["Bash(pytest:*)"]}, ["runs: pytest -q"]),
+        ("claude", "bypassPermissions", {}, ["why: captures pytest"]),
+    ],
+)
+def test_why_for_a_host(user, run_ctx, tools, tmp_path, host, mode, rules, says):
+    (user / ".claude").mkdir()
+    (user / ".claude" / "settings.json").write_text(json.dumps({"permissions": rules}))
+    flags = (["--host", host] if host else []) + (["--mode", mode] if mode else [])
+    done = run_ctx("why", "pytest -q", *flags, cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, b"")
+    lines = done.stdout.decode().splitlines()
+    assert set(says) <= set(lines)
+    if host:
+        runs = line_of_command(host, mode, "pytest -q", run_ctx, tmp_path)
+        assert ("runs: pytest -q" in lines) == (runs is None)
+
+
+def line_of_command(host, mode, command, run_ctx, folder):
+    """What the hook of Claude puts in the place of a command line, None if it leaves it."""
+    payload = {"cwd": str(folder), "permission_mode": mode, "hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": command}}
+    done = run_ctx("hook", host, "PreToolUse", input=json.dumps(payload).encode(), cwd=folder)
+    answer = json.loads(done.stdout or b"{}").get("hookSpecificOutput", {})
+    return answer.get("updatedInput", {}).get("command")
+
+
+def test_why_of_a_host_that_is_none(run_ctx):
+    assert b"unknown host 'cluade': did you mean claude?" in run_ctx("why", "ls", "--host", "cluade").stderr
+    assert b"write --host claude --mode plan" in run_ctx("why", "ls", "--mode", "plan").stderr
