@@ -689,8 +689,13 @@ def assigned_name(raw: str) -> str:
     return raw[:i] if i and raw[0] not in DIGITS and rest.startswith(("=", "+=")) else ""
 
 
+_scanned: Dict[str, Line] = {}  # the last command line: one call of the hook looks at the same one several times
+
+
 def scan(text: str) -> Line:
-    """Read a bash command line. Total and linear: any text gives a Line, at worst an unsure one."""
+    """Read a bash command line. Total and linear: any text gives a Line, at worst an unsure one. Nobody changes a Line afterwards."""
+    if text in _scanned:
+        return _scanned[text]
     line = Line(text)
     scanner = Scanner(line)
     try:
@@ -702,6 +707,8 @@ def scan(text: str) -> Line:
             raise Unsure("a here-document without its end")
     except Unsure as reason:
         line.unsure, line.at = str(reason), min(scanner.at, len(text))
+    _scanned.clear()
+    _scanned[text] = line
     return line
 
 
