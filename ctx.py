@@ -14799,13 +14799,14 @@ exec(code, {"__name__": "__main__", "__file__": %(launcher)r})
 
 
 def own_source() -> bytes:
-    """The text of this program. Raises CtxError where it cannot be found."""
-    beside = absolute(__file__).rsplit("/", 1)[0] + "/ctx.py"
+    """The text of this program: this file, the one in an archive, or the one beside a launcher. Raises CtxError when it is not there."""
     try:
-        if not __file__.endswith(".pyz"):
-            return read_file(__file__ if __file__.endswith(".py") else beside)
+        if __file__.endswith(".py"):
+            return read_file(__file__)
         import zipfile
 
+        if not zipfile.is_zipfile(__file__):
+            return read_file(absolute(__file__).rsplit("/", 1)[0] + "/ctx.py")
         with zipfile.ZipFile(__file__) as archive:
             return archive.read("ctx.py")
     except (OSError, KeyError) as error:

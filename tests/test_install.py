@@ -838,3 +838,36 @@ def line_of_command(host, mode, command, run_ctx, folder):
 def test_why_of_a_host_that_is_none(run_ctx):
     assert b"unknown host 'cluade': did you mean claude?" in run_ctx("why", "ls", "--host", "cluade").stderr
     assert b"write --host claude --mode plan" in run_ctx("why", "ls", "--mode", "plan").stderr
+
+
+# ── installing from elsewhere
+
+
+def test_an_archive_is_installed_too(built, user, tmp_path):
+    """Its name says nothing; a build installs itself again; where there is no source, it is said."""
+    import zipfile
+
+    with zipfile.ZipFile(tmp_path / "tool", "w") as archive:
+        archive.writestr("__main__.py", "import sys; code = compile(__loader__.get_data('ctx.py'), 'ctx.py', 'exec')\n"
+                         "exec(code, {'__name__': '__main__', '__file__': sys.argv[0]})")  # fmt: skip
+        archive.writestr("ctx.py", SOURCE + b"# another\n")
+    before = os.path.realpath(built)
+    assert run([sys.executable, tmp_path / "tool", "setup", "claude"]).returncode == 0
+    assert (built / "ctx.py").read_bytes() == SOURCE + b"# another\n"
+    installed = os.path.realpath(built)
+    assert installed != before
+    assert run([built / "ctx", "setup", "claude"]).returncode == 0
+    assert os.path.realpath(built) == installed
+    (built / "ctx.py").unlink()
+    done = run([built / "ctx", "setup", "claude"])
+    assert done.returncode == 2 and b"its source is not there" in done.stderr
+
+
+def test_setup_where_nothing_can_be_written(user, run_ctx, tmp_path):
+    (user / ".claude").mkdir()
+    (user / ".claude" / "settings.json").write_bytes(b"{}")
+    (tmp_path / "file").write_text("")
+    before = tree(user)
+    done = run_ctx("setup", "claude", env={"CTX_HOME": str(tmp_path / "file" / "x"), "TMPDIR": str(tmp_path / "file")})
+    assert done.returncode == 2 and done.stderr.startswith(b"ctx setup: ") and done.stderr.count(b"\n") == 1
+    assert tree(user) == before
