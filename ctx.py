@@ -14781,7 +14781,7 @@ def magic_number() -> bytes:
 BUILD_GRACE = 86400  # seconds that a build outlives its successor: what runs of it may still have to begin again from its files
 
 LAUNCHER = """\
-#!%(python)s -IS
+%(start)s
 from _frozen_importlib_external import MAGIC_NUMBER
 from marshal import loads
 
@@ -14831,6 +14831,8 @@ def install_build() -> str:
         folder = "%s/builds/%s-%s" % (root, digest[:12], magic_number()[:2].hex())
         if not exists(folder):
             write_build(folder, build_files(source, folder, link + "/ctx"))
+        if exists(link):
+            posix.utime(link)  # the grace of what it leads to begins
         point_to(link, folder)
         collect_builds(root + "/builds", folder)
     except OSError as error:
@@ -14840,7 +14842,7 @@ def install_build() -> str:
 
 def build_files(source: bytes, folder: str, launcher: str) -> Dict[str, bytes]:
     """The files of a build by name. `launcher` is where users find the one named ctx. The source is for the day the interpreter changes."""
-    names = {"python": own_python(), "build": folder, "launcher": launcher}
+    names = {"start": script_start(own_python()), "build": folder, "launcher": launcher}
     start = "run_pack(%r, %r, %%r)" % (folder + "/ctx.pack", launcher)
     return {
         "ctx.pack": pack(source),
@@ -14849,6 +14851,14 @@ def build_files(source: bytes, folder: str, launcher: str) -> Dict[str, bytes]:
         "ctx": (LAUNCHER % names).encode(),
         "ctx.py": source,
     }
+
+
+def script_start(python: str) -> str:
+    """The first lines of a script for an interpreter. Where the system would not take its path (blanks, or its length), the shell, which
+    reads the script as well, starts it; to Python that is a string."""
+    if len(python) < 120 and not set(python).intersection(" \t\n"):
+        return "#!%s -IS" % python
+    return "#!/bin/sh\n''''exec %s -IS \"$0\" \"$@\" # '''" % shell_word(python)
 
 
 def hook_entry(argv: Sequence[str]) -> None:
@@ -14878,7 +14888,7 @@ def point_to(link: str, target: str) -> None:
 
 
 def collect_builds(folder: str, keep: str) -> None:
-    """Remove what is in a directory of builds, but for one and those that are younger than the grace."""
+    """Remove what is in a directory of builds, but for one and those that were replaced (or made) within the grace."""
     for name in list_dir(folder):
         path = "%s/%s" % (folder, name)
         try:
@@ -15222,13 +15232,18 @@ def without_hooks_toml(text: str) -> str:
 # ── the files of hosts
 
 
+def reason(error: Exception) -> str:
+    """What went wrong with a file, in the system's words."""
+    return str(getattr(error, "strerror", None) or error)
+
+
 class HostFile:
     """A settings file of a host. `text` is what is in it, None where there is none; `before` is the same without what setup wrote.
 
     Setup keeps what it found beside the build, so that removing gives every byte back as long as nobody else has changed the file.
     Raises CtxError where the file cannot be read or understood."""
 
-    __slots__ = ("host", "path", "is_toml", "bom", "text", "before", "made")
+    __slots__ = ("host", "path", "is_toml", "text", "before", "made")
 
     def __init__(self, host: str, path: str) -> None:
         import os
@@ -15242,7 +15257,7 @@ class HostFile:
         except FileNotFoundError:
             pass
         except (OSError, UnicodeDecodeError) as error:
-            raise CtxError("%s: %s" % (path, reason_of(error)), "mend the file, then try again") from None
+            raise CtxError("%s: %s" % (path, reason(error)), "mend the file, then try again") from None
         with self.blamed():
             self.before = self.unchanged()
 
@@ -15311,21 +15326,23 @@ class HostFile:
 
     def make_folder(self) -> None:
         """Make the directory of the file where it is missing."""
-        missing = self.path.rsplit("/", 1)[0]
-        found = []
-        while not exists(missing):
-            found.append(missing)
-            missing = missing.rsplit("/", 1)[0] or "/"
+        folder = self.path.rsplit("/", 1)[0]
+        missing = []
+        while not exists(folder):
+            missing.append(folder)
+            folder = folder.rsplit("/", 1)[0] or "/"
         make_dirs(self.path.rsplit("/", 1)[0])
-        self.made = self.made or found[::-1]
+        self.made = self.made or missing[::-1]
 
     def replace(self, text: str) -> None:
         """Write the file in one step; its mode stays. Raises OSError, also where its owner has made it read-only."""
-        mode = posix.stat(self.path).st_mode & 0o7777 if self.text is not None else 0o600
+        if self.text is None:
+            return write_atomic(self.path, text.encode(), 0o644)
+        mode = posix.stat(self.path).st_mode & 0o7777
         if not mode & 0o200:
             raise PermissionError(13, "it is read-only")
         write_atomic(self.path, text.encode(), mode)
-        posix.chmod(self.path, mode)
+        posix.chmod(self.path, mode)  # what the umask took
 
 
 class Blame:
@@ -15342,11 +15359,6 @@ class Blame:
     def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
         if isinstance(error, CtxError):
             error.what = "%s: %s" % (self.path, error.what)
-
-
-def reason_of(error: Exception) -> str:
-    """What went wrong with a file, in the system's words."""
-    return str(getattr(error, "strerror", None) or error)
 
 
 def host_folder(host: str) -> str:
@@ -15801,11 +15813,6 @@ def open_input(name: str) -> int:
         return posix.open(fsencode(name), posix.O_RDONLY | posix.O_CLOEXEC)
     except (OSError, ValueError) as error:
         raise CtxError("%s: %s" % (quoted(name), reason(error)), "name a file that can be read, or - for stdin") from None
-
-
-def reason(error: Exception) -> str:
-    """What went wrong with a file, in the system's words."""
-    return str(getattr(error, "strerror", None) or error)
 
 
 # ── what is printed

@@ -217,6 +217,29 @@ def test_older_builds_are_collected_after_a_grace(built, home, monkeypatch):
     assert sorted(path.name for path in (home / "builds").iterdir()) == sorted(["young-a70d", os.path.basename(current)])
 
 
+def test_the_grace_begins_when_a_build_is_replaced(built, monkeypatch, home):
+    monkeypatch.setitem(ctx.posix.environ, b"CTX_HOME", str(home).encode())
+    old = os.path.realpath(built)
+    os.utime(old, (0, 0))
+    monkeypatch.setattr(ctx, "own_source", lambda: SOURCE + b"#")
+    ctx.install_build()
+    assert os.path.realpath(built) != old
+    assert run([Path(old) / "ctx", "version"]).returncode == 0
+
+
+@pytest.mark.parametrize("folder", ["with a blank", "with 'quotes' and a blank", "long" * 40])
+def test_an_interpreter_that_no_first_line_can_name(home, monkeypatch, tmp_path, folder):
+    python = tmp_path / folder / "python3"
+    python.parent.mkdir()
+    python.symlink_to(os.path.realpath(sys.executable))
+    monkeypatch.setitem(ctx.posix.environ, b"CTX_HOME", str(home).encode())
+    monkeypatch.setattr(ctx, "own_python", lambda: str(python))
+    launcher = Path(ctx.install_build()) / "ctx"
+    assert launcher.read_text().startswith("#!/bin/sh\n")
+    done = run([launcher, "run", "--", "sh", "-c", "echo $#; exit 4", "a", "b c"])
+    assert (done.returncode, done.stdout, done.stderr) == (4, b"1\n", b"")
+
+
 def test_a_running_command_outlives_its_build(built, tmp_path):
     go, gone = tmp_path / "go", os.path.realpath(built)
     os.mkfifo(go)
