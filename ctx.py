@@ -15096,16 +15096,18 @@ def written_json(key: str, value: Any, unit: str, line: str) -> str:
 class Setup:
     """How one host is set up. `folder` is its directory below the home, or what the variable `moved` holds; `user` (in that directory)
     and `project` (in a work tree) are its files, and `groups` where in them its hooks stand. `signs` are programs, or directories below
-    the home, that tell that it is there. `unit` is the number of its time units in a second, `left` what only the user can do."""
+    the home, that tell that it is there. `rules` is a further file in a work tree, with rules only, `fresh` what a new file begins with,
+    `unit` the number of its time units in a second, `left` what only the user can do."""
 
-    def __init__(self, folder: str, user: str, project: str, signs: Sequence[str], groups: str = "hooks", moved: str = "", unit: int = 1,
-                 fresh: str = "{}", left: str = "") -> None:  # fmt: skip
+    def __init__(self, folder: str, user: str, project: str, signs: Sequence[str], groups: str = "hooks", moved: str = "", rules: str = "",
+                 fresh: str = "{}", unit: int = 1, left: str = "") -> None:  # fmt: skip
         self.folder, self.user, self.project, self.signs, self.groups = folder, user, project, signs, groups
-        self.moved, self.unit, self.fresh, self.left = moved, unit, fresh, left
+        self.moved, self.rules, self.fresh, self.unit, self.left = moved, rules, fresh, unit, left
 
 
 SETUPS = {
-    "claude": Setup(".claude", "settings.json", ".claude/settings.json", ["claude", "~/.claude"], moved="CLAUDE_CONFIG_DIR"),
+    "claude": Setup(".claude", "settings.json", ".claude/settings.json", ["claude", "~/.claude"], moved="CLAUDE_CONFIG_DIR",
+                    rules=".claude/settings.local.json"),
     "codex": Setup(".codex", "hooks.json", ".codex/hooks.json", ["codex", "~/.codex"], moved="CODEX_HOME",
                    left="Codex runs a hook only when you have trusted it: start codex, type /hooks, and trust those of ctx"),
     "antigravity": Setup(".gemini/config", "hooks.json", ".agents/hooks.json", ["agy", "~/.gemini/config", "~/.gemini/antigravity"], groups="ctx",
@@ -15388,7 +15390,7 @@ def is_there(host: str) -> bool:
     """Whether a host seems to be installed: its program, or a directory of its own."""
     setup = SETUPS[host]
     moved = bool(setup.moved and getenv(setup.moved))
-    return moved or any(exists(home() + sign[1:]) if sign.startswith("~") else posix.access(find_program(sign.encode()), posix.X_OK) for sign in setup.signs)
+    return moved or any(exists(home() + sign[1:]) if sign.startswith("~") else find_program(sign.encode()) != sign.encode() for sign in setup.signs)
 
 
 def chosen_hosts(words: Sequence[str]) -> List[str]:
@@ -15440,6 +15442,8 @@ def run_wrapped(host: str, arguments: Sequence[str]) -> int:
     has no settings for one session, or is not there."""
     if host not in ("claude", "codex"):
         raise CtxError("%s takes no settings for one session" % host, "ctx setup %s, and ctx setup --remove %s when it is over" % (host, host))
+    if any(word.split("=")[0] == "--settings" for word in arguments):
+        raise CtxError("--settings: ctx needs it for its hooks", "ctx setup claude, and ctx setup --remove claude when it is over")
     build = install_build()
     entries = hook_entries(host, build)
     try:
@@ -15540,20 +15544,26 @@ def examined_build(build: str) -> Dict[str, str]:
 
 def examined_host(host: str, build: str) -> Iterator[Dict[str, str]]:
     """What is the matter with a host's settings."""
-    texts = []
+    own = 0
     for project in (False, True):
         try:
             file = host_file(host, project)
         except CtxError as error:
             yield finding(host, error.what, error.fix)
             return
-        if file.text:
-            yield from examined_file(file)
-            texts.append(file.text)
-    if not any(is_own_command(command) for text in texts for command in commands_in(text)):
+        yield from examined_file(file)
+        count = sum(map(is_own_command, commands_in(file.text or "")))
+        if count and host == "codex" and not project:
+            yield from examined_trust(file)
+        own += count
+    if not own:
         yield finding(host, "it has no hooks of ctx", "ctx setup %s" % host)
-    if host == "codex":
-        yield from examined_trust(build)
+    if SETUPS[host].rules:
+        path = "%s/%s" % (workspace() or cwd(), SETUPS[host].rules)
+        try:
+            yield from examined_rules(host, path, read_file(path).decode())
+        except (OSError, ValueError):
+            pass
 
 
 def commands_in(text: str) -> List[str]:
@@ -15583,33 +15593,51 @@ def examined_file(file: HostFile) -> Iterator[Dict[str, str]]:
     for command in rewriting_hooks(file):
         yield finding(file.host, "%s: %s may rewrite commands, too, and the last to finish wins" % (file.path, quoted(command)),
                       "keep one: take it out, or ctx setup --remove %s" % file.host, "doubt")  # fmt: skip
-    for rule in rx(rb"""["'](?:Bash|run_shell_command|shell)\(ctx(?: run)?(?: ?\*|:\*)?\)["']""").findall((file.text or "").encode()):
-        yield finding(file.host, "%s: the rule %s lets every command run unasked" % (file.path, fsdecode(rule)), "take it out: ctx needs none")
+    if not file.is_toml:
+        yield from examined_rules(file.host, file.path, file.text or "")
+
+
+def examined_rules(host: str, path: str, text: str) -> Iterator[Dict[str, str]]:
+    """Rules in a settings file that let ctx run anything: it runs what stands behind it."""
+    root = JsonText(text).root.plain() if text.strip("\ufeff \t\r\n") else {}
+    for place in ("permissions.allow", "tools.allowed"):
+        rules = inside(root, place)
+        for rule in rules if isinstance(rules, list) else []:
+            if isinstance(rule, str) and rx(rb"^\w+\((?:\S*/)?ctx(?: run)?(?: ?\*|:\*)?\)$").match(rule.encode()):
+                yield finding(host, "%s: the rule %s lets every command run unasked" % (path, quoted(rule)), "take it out: ctx needs none")
 
 
 def rewriting_hooks(file: HostFile) -> List[str]:
     """Commands of others that run before the host's shell tool."""
-    if file.is_toml or not (file.text or "").strip():
+    if file.is_toml or not (file.text or "").strip("\ufeff \t\r\n"):
         return []
     root = JsonText(file.text or "").root.plain()
     host, groups = HOSTS[file.host], SETUPS[file.host].groups
     rows = [row for event, gate in host.events.items() if gate == "pre" for row in inside(root, "%s.%s" % (groups, event)) or []]
     found = []
     for row in rows:
-        matcher = text_at(row, "matcher")
-        if matcher in ("", "*") or any(rx(b"(?:%s)$" % matcher.encode()).match(tool.encode()) for tool in host.shell):
+        if any(is_matched(text_at(row, "matcher"), tool) for tool in host.shell):
             found += [text_at(item, "command") or text_at(item, "bash") for item in (inside(row, "hooks") or [row])]
     return [command for command in found if command and not is_own_command(command)]
 
 
-def examined_trust(build: str) -> Iterator[Dict[str, str]]:
-    """Whether Codex has a record that the user trusts our hooks; whether it is of their present text, only Codex can tell."""
+def is_matched(matcher: str, tool: str) -> bool:
+    """Whether a hook's matcher, which is an expression or says that all match, matches a tool."""
+    import re
+
     try:
-        file = host_file("codex", False)
+        return matcher in ("", "*") or bool(re.match("(?:%s)$" % matcher, tool))
+    except re.error:
+        return False
+
+
+def examined_trust(file: HostFile) -> Iterator[Dict[str, str]]:
+    """Whether Codex has a record that the user trusts the hooks in a file; whether it is of their present text, only Codex can tell."""
+    try:
         config = read_file(host_folder("codex") + "/config.toml").decode("utf-8", "replace")
-    except (OSError, CtxError):
+    except OSError:
         config = ""
-    if any(is_own_command(command) for command in commands_in(file.text or "")) and '[hooks.state."%s:' % file.path not in config:
+    if '[hooks.state."%s:' % file.path not in config:
         yield finding("codex", "it skips hooks that are not trusted, and these are not", "start codex, type /hooks, and trust those of ctx")
 
 

@@ -504,8 +504,9 @@ def test_a_read_only_file_is_left_alone(user, run_ctx):
     assert b"it is read-only: make it writable, or write it yourself: ctx setup claude --print" in done.stderr
 
 
-def test_hosts_that_are_not_there(user, run_ctx):
-    done = run_ctx("setup", env={"PATH": "/nowhere"})
+def test_hosts_that_are_not_there(user, run_ctx, tmp_path):
+    (tmp_path / "codex").mkdir()
+    done = run_ctx("setup", env={"PATH": "/nowhere"}, cwd=tmp_path)
     assert done.stderr == b"ctx setup: no agent host found: name one: ctx setup claude | codex | antigravity | gemini | copilot\n"
     assert b"did you mean claude?" in run_ctx("setup", "cluade").stderr
 
@@ -683,6 +684,8 @@ def test_wrap_claude(user, run_ctx, fakes, home):
     assert settings["permissions"] == {"deny": ["Grep", "Glob"]}
     assert not os.path.exists(told["argv"][1]) and list(user.iterdir()) == []
     assert run_ctx("wrap", "claude", "die").returncode == 137
+    refused = run_ctx("wrap", "claude", "--settings=x")
+    assert refused.returncode == 2 and b"--settings: ctx needs it for its hooks" in refused.stderr
 
 
 def test_wrap_passes_signals_on(user, fakes, home):
@@ -757,7 +760,7 @@ def test_doctor_finds_hooks_that_are_not_trusted(user, run_ctx, tmp_path):
     assert found(run_ctx, cwd=tmp_path) == (0, {})
 
 
-@pytest.mark.parametrize("matcher, is_seen", [("Bash", True), ("", True), ("Ba.*|Read", True), ("Write", False)])
+@pytest.mark.parametrize("matcher, is_seen", [("Bash", True), ("", True), ("Ba.*|Read", True), ("Write", False), ("(", False)])
 def test_doctor_finds_another_rewriting_hook(user, run_ctx, tmp_path, matcher, is_seen):
     (user / ".claude").mkdir()
     group = {"matcher": matcher, "hooks": [{"type": "command", "command": "rtk hook claude"}]}
@@ -768,17 +771,18 @@ def test_doctor_finds_another_rewriting_hook(user, run_ctx, tmp_path, matcher, i
     assert not is_seen or rows["claude"][0] == "doubt" and "'rtk hook claude' may rewrite commands, too" in rows["claude"][1]
 
 
-@pytest.mark.parametrize(
-    "rule, is_broad", [("Bash(ctx run:*)", True), ("Bash(ctx *)", True), ("Bash(ctx:*)", True), ("Bash(ctx run *)", True), ("Bash(ctx get:*)", False), ("Bash(ctx run pytest:*)", False)]
-)
-def test_doctor_finds_rules_that_are_too_broad(user, run_ctx, tmp_path, rule, is_broad):
-    assert run_ctx("setup", "claude").returncode == 0
+BROAD = ["Bash(ctx run:*)", "Bash(ctx *)", "Bash(ctx:*)", "Bash(ctx run *)", "Bash(/home/u/.local/bin/ctx run:*)"]
+
+
+@pytest.mark.parametrize("name", [".claude/settings.json", ".claude/settings.local.json"])
+@pytest.mark.parametrize("rule", [*BROAD, "Bash(ctx get:*)", "Bash(ctx run pytest:*)", "Bash"])
+def test_doctor_finds_rules_that_are_too_broad(user, run_ctx, tmp_path, rule, name):
     (tmp_path / ".git").mkdir()
     (tmp_path / ".claude").mkdir()
-    (tmp_path / ".claude" / "settings.json").write_text(json.dumps({"permissions": {"allow": [rule]}}))
-    status, rows = found(run_ctx, cwd=tmp_path)
-    assert (status, "claude" in rows) == (is_broad, is_broad)
-    assert not is_broad or '"%s" lets every command run unasked' % rule in rows["claude"][1]
+    (tmp_path / name).write_text(json.dumps({"permissions": {"allow": [rule], "deny": ["Bash(ctx run:*)"]}}))
+    rows = json.loads(run_ctx("doctor", "--json", cwd=tmp_path, env={"CLAUDE_CONFIG_DIR": str(tmp_path)}).stdout)
+    what = "%s: the rule '%s' lets every command run unasked" % (tmp_path / name, rule)
+    assert [row["what"] for row in rows if "unasked" in row["what"]] == [what] * (rule in BROAD)
 
 
 def test_doctor_finds_a_shim(user, run_ctx, tmp_path):
