@@ -11,6 +11,8 @@ One file, standard library only, read from top to bottom: a section uses only na
      2  state        where things live: the store's roots, the workspace, the session
      3  shell        the surface of one bash command line: words, operators, spans
      4  guard        tables of programs, classes, and what is put in front of which command
+     5  permissions  a host's own rules, applied to an original command
+     6  hosts        the dialect of each host, and what the hook answers it
      7  text         lines, terminal clean-up, token estimate, sizes
      8  address      the grammar of handles and selectors, anchors
      9  config       ctx.toml: reading, checking
@@ -21,6 +23,7 @@ One file, standard library only, read from top to bottom: a section uses only na
     14  profiles     one per output family: bytes to evidence
     15  render       evidence and a budget to digest bytes
     16  retrieve     get, search, diff
+    22  gates        what the hook answers after a tool, at a session's start, before a compaction
     23  install      doctor, init, why
     24  cli          argument grammar, dispatch, help
 """
@@ -136,6 +139,15 @@ def exists(path: str) -> bool:
     except (OSError, ValueError):
         return False
     return True
+
+
+def is_same(one: str, two: str) -> bool:
+    """Whether two paths lead to the same file."""
+    try:
+        first, second = posix.stat(one), posix.stat(two)
+    except (OSError, ValueError):
+        return False
+    return (first.st_dev, first.st_ino) == (second.st_dev, second.st_ino)
 
 
 def make_dirs(path: str) -> None:
@@ -453,14 +465,115 @@ def to_json(value: Any) -> str:
     return "[%s]" % ",".join(to_json(item) for item in value)
 
 
-def from_json(data: bytes) -> Any:
-    """What `to_json` wrote. Raises ValueError on anything that is not JSON."""
-    import json
+class _PlainJson:
+    """How JSON's scanner treats what is not text: no hooks, and only numbers that another reader would read alike."""
 
+    strict = True
+    object_hook = object_pairs_hook = None
+
+    @staticmethod
+    def parse_int(text: str) -> int:
+        if len(text) > 4000:  # reading takes the square of that
+            raise ValueError("a number of %d digits" % len(text))
+        return int(text)
+
+    @staticmethod
+    def parse_float(text: str) -> float:
+        value = float(text)
+        if value in (float("inf"), float("-inf")):
+            raise ValueError("%s is out of range" % text)
+        return value
+
+    @staticmethod
+    def parse_constant(text: str) -> None:
+        raise ValueError("%s is not JSON" % text)
+
+
+def from_json(data: Union[bytes, str]) -> Any:
+    """The value of a JSON text, without the cost of the `json` module. Raises ValueError on anything that is not JSON."""
     try:
-        return json.loads(data.decode("utf-8", "surrogateescape"))
+        from _json import make_scanner
+    except ImportError:
+        from json.scanner import make_scanner
+    text = (data if isinstance(data, str) else data.decode("utf-8", "surrogateescape")).strip(" \t\r\n")
+    try:
+        value, end = make_scanner(_PlainJson)(text, 0)  # type: ignore[arg-type]
+    except StopIteration:
+        raise ValueError("not JSON") from None
     except RecursionError:
         raise ValueError("nested too deeply") from None
+    if end != len(text):
+        raise ValueError("more than one value")
+    return value
+
+
+def config_files(start: str = "") -> List[str]:
+    """Where settings are read from, weakest first: the user's file, then that of the workspace around `start`."""
+    base = getenv("XDG_CONFIG_HOME")
+    if not base.startswith("/"):
+        base = home() and home().rstrip("/") + "/.config"
+    top = workspace(start)
+    return [path for path in (base and base.rstrip("/") + "/ctx/config.toml", top and top + "/ctx.toml") if path]
+
+
+class Snapshot:
+    """What was made of some files once, kept so that the hook need not make it again.
+
+    `files` are those that exist, by path, time of change and size; another of these is another snapshot.
+    """
+
+    __slots__ = ("files", "path")
+
+    def __init__(self, kind: str, paths: Iterable[str]) -> None:
+        self.files: List[List[Any]] = []
+        name = kind
+        for path in paths:
+            try:
+                info = posix.stat(path)
+            except (OSError, ValueError):
+                continue
+            self.files.append([path, info.st_mtime_ns, info.st_size])
+            name += "-%x" % info.st_ino
+        root = next(iter(own_roots()), "")
+        self.path = root and "%s/compiled/%s" % (root, name)
+
+    def load(self) -> Any:
+        """What was kept, None when there is nothing, or of other files."""
+        try:
+            kept = from_json(read_file(self.path))
+            return kept["made"] if kept["files"] == self.files else None
+        except (OSError, ValueError, KeyError, TypeError):
+            return None
+
+    def keep(self, made: Any) -> bool:
+        """Keep `made`, which is anything that JSON can say; False when that is not possible."""
+        try:
+            make_dirs(self.path.rsplit("/", 1)[0])
+            write_atomic(self.path, to_json({"files": self.files, "made": made}).encode())
+        except OSError:
+            return False
+        return bool(self.path)
+
+
+def own_roots() -> List[str]:
+    """The roots of stores in which nobody else can have put anything."""
+    return [root for root in state_roots() if root != temp_root() or is_ours(root)]
+
+
+LEDGER_LIMIT = MIB  # bytes of the ledger's newer half; then it becomes the older one
+
+
+def note(entry: Dict[str, Any]) -> None:
+    """Add one decision to the ledger, a line of JSON; what cannot be noted is not."""
+    for root in own_roots()[:1]:
+        path = root + "/ledger"
+        try:
+            make_dirs(root)
+            append_line(path, to_json(dict(entry, time=int(now()))))
+            if posix.stat(path).st_size > LEDGER_LIMIT:
+                posix.rename(path, path + ".old")
+        except OSError:
+            pass
 
 
 # ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -1745,7 +1858,7 @@ live -t|-v|-V|-T>bounded -s>mutation:
 live -c>bounded:
     ping,
 ctx:
-    ctx, ctx.py, ctx.pyz,
+    ctx, ctx.py, ctx.pyc, ctx.pyz,
 sub bounded mutation -t -o -c:
     apt, apt-get, aptitude, yum, dnf, microdnf, zypper, apk, yay, paru, emerge, brew, port, snap, flatpak, choco, scoop, winget,
     pkg, opkg,
@@ -2521,6 +2634,553 @@ def search_shape(segment: Segment) -> str:
     return "identifier-search" if all(name and NAME_CHARACTERS.issuperset(name) for name in names) else "pattern-search"
 
 
+# ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+# 5 · permissions
+# Knows a host's rules for what runs unasked, and applies them to an original command. Never knows the JSON of a hook.
+# ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+class Permission:
+    """Stand-in."""
+
+    __slots__ = ("decision", "rule")
+
+    def __init__(self, decision: str, rule: str = "") -> None:
+        self.decision, self.rule = decision, rule
+
+
+def host_rules(host: str, where: str, home: str) -> Any:
+    """Stand-in."""
+    return None
+
+
+def permission(host: str, text: str, line: Line, mode: str, rules: Any) -> Permission:
+    """Stand-in."""
+    return Permission("none")
+
+
+# ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+# 6 · hosts
+# Knows the dialect of each host: what it tells a hook, what it lets a hook answer, and which gate is the weakest that loses nothing.
+# Never knows how a digest is made.
+# ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+HOOK_SECONDS = 2.0  # then the neutral answer is given, whatever is going on
+HOOK_INPUT = 64 * MIB  # what a host says beyond this is not read
+
+# The settings that the hook looks at, and their values where no ctx.toml has others.
+HOOK_SETTINGS: Dict[str, Any] = {
+    "budget.inline": BUDGET_INLINE, "budget.content": BUDGET_CONTENT, "budget.read": 64 * KIB,
+    "guard.unknown": "leave", "guard.collapse": True, "guard.rewrite_before_prompt": False,
+}  # fmt: skip
+LIMITS = {"shell": "budget.inline", "file": "budget.read"}  # the setting above which a result of a kind is oversized; of others:
+LIMIT_ELSE = "budget.content"
+
+
+class Host:
+    """What is particular to one host. These are the values of most of them; HOSTS has what differs.
+
+    A place in JSON is written as its keys with dots between. `events` maps the host's names of events to gates: "pre" before a tool
+    runs, "post" after it, "failed" after it failed, "start" of a session, "compact" before a compaction.
+    """
+
+    events: Dict[str, str] = {}
+    # what it tells: the tool's name, its input, its result, the session, and the permission mode
+    tool, input, result, session, mode = "tool_name", "tool_input", "tool_response", "session_id", "permission_mode"
+    shell: Dict[str, str] = {}  # tools that run a command line → where in their input it stands
+    background: Tuple[str, Any] = ("run_in_background", True)  # the input that says that a command is not waited for
+    shadowed: FrozenSet[str] = frozenset()  # names that its shell takes for functions
+    searches: Dict[str, str] = {}  # tools that search: for content, or for files
+    results: Dict[str, str] = {}  # tools (or, with a * at the end, beginnings of names) → the kind of their results
+    # what it lets a hook answer: a decision before the tool runs, its reason, the new input, what the model is told besides, what the
+    # user is, and after the tool has run its new result, with the decision that goes with it
+    answers = {
+        "decision": "hookSpecificOutput.permissionDecision", "reason": "hookSpecificOutput.permissionDecisionReason",
+        "input": "hookSpecificOutput.updatedInput", "context": "hookSpecificOutput.additionalContext", "message": "systemMessage",
+        "result": "hookSpecificOutput.updatedToolOutput", "outcome": "decision",
+    }  # fmt: skip
+    outcome = ""  # the decision that makes it show a reason instead of a result
+    replaces: FrozenSet[str] = frozenset()  # the kinds of results that can be replaced with nothing lost
+    whole_input = True  # the new input replaces the old one, instead of being laid over it
+    neutral: Dict[str, bytes] = {}  # by event, where it is not silence
+    # The decision that goes with a rewritten command, by what would have become of the original: "allowed" by a rule or by the host
+    # itself, "unasked" in a mode without prompts, "unseen" where no hook can know, "prompt". What is missing is not rewritten.
+    rewrites: Dict[str, str] = {}
+    unasked: FrozenSet[str] = frozenset()  # modes without prompts
+    asks = False  # a hook may make it ask
+    reads = False  # it cuts results for good, so that reads, too, are captured before they run
+
+    def __init__(self, name: str, **differs: Any) -> None:
+        self.name = name
+        self.__dict__.update(differs)
+
+
+_NATIVE = {
+    "decision": "permissionDecision", "reason": "permissionDecisionReason", "context": "additionalContext", "input": "modifiedArgs",
+    "result": "modifiedResult",
+}  # fmt: skip
+_PLAIN = {"decision": "decision", "reason": "reason"}
+
+HOSTS = {
+    "claude": Host(
+        "claude",
+        events={"PreToolUse": "pre", "PostToolUse": "post", "PostToolUseFailure": "failed", "SessionStart": "start", "PreCompact": "compact"},
+        shell={"Bash": "command"},
+        shadowed=frozenset(("grep", "find", "pkill", "rg")),
+        searches={"Grep": "content", "Glob": "files"},
+        results={"Bash": "shell", "Read": "file", "Grep": "search", "WebFetch": "page", "mcp__*": "parts"},
+        replaces=frozenset(("shell", "file", "search", "page", "parts")),
+        rewrites={"allowed": "allow", "unasked": "", "prompt": ""},
+        unasked=frozenset(("bypassPermissions",)),
+        asks=True,
+    ),
+    "codex": Host(
+        "codex",
+        events={"PreToolUse": "pre", "PostToolUse": "post", "SessionStart": "start"},
+        shell={"Bash": "command"},
+        results={"Bash": "shell", "mcp__*": "parts"},
+        answers=dict(Host.answers, result="reason"),
+        outcome="block",
+        replaces=frozenset(("parts",)),  # of a command the exit status would be lost, and the text is cut already
+        rewrites={"allowed": "allow", "unasked": "allow"},  # without `allow`, it ignores the new input
+        unasked=frozenset(("bypassPermissions",)),
+        reads=True,
+    ),
+    "gemini": Host(
+        "gemini",
+        events={"BeforeTool": "pre", "AfterTool": "post", "SessionStart": "start"},
+        shell={"run_shell_command": "command"},
+        background=("is_background", True),
+        searches={"grep_search": "content", "search_file_content": "content", "glob": "files"},
+        results={"run_shell_command": "shell", "read_file": "file", "grep_search": "search", "web_fetch": "page", "mcp_*": "parts"},
+        answers=dict(_PLAIN, input="hookSpecificOutput.tool_input", context="hookSpecificOutput.additionalContext", message="systemMessage",
+                     result="reason", outcome="decision"),
+        outcome="deny",
+        replaces=frozenset(("shell", "file", "search", "page", "parts")),
+        rewrites={"prompt": ""},  # its policy asks about the rewritten command, and a result can be replaced with all its bytes
+    ),
+    "antigravity": Host(
+        "antigravity",
+        events={"PreToolUse": "pre"},
+        tool="toolCall.name", input="toolCall.args", session="conversationId",
+        shell={"run_command": "CommandLine"},
+        background=("WaitMsBeforeAsync", 0),
+        searches={"grep_search": "content", "find_by_name": "files"},
+        answers=dict(_PLAIN, input="overwrite"),
+        whole_input=False,
+        neutral={"PreToolUse": b'{"decision":"ask"}', "": b'{"decision":"ask"}', "PostToolUse": b"{}", "SessionStart": b"{}", "PreInvocation": b"{}"},
+        rewrites={"allowed": "ask", "unseen": "ask"},
+        asks=True,
+        reads=True,
+    ),
+    "copilot": Host(
+        "copilot",
+        events={"preToolUse": "pre", "postToolUse": "post"},
+        tool="toolName", input="toolArgs", result="toolResult", session="sessionId",
+        shell={"bash": "command"},
+        background=("mode", "async"),
+        searches={"grep": "content", "glob": "files"},
+        results={"bash": "shell", "view": "file", "grep": "search", "web_fetch": "page"},
+        answers=_NATIVE,
+        replaces=frozenset(("shell", "file", "search", "page")),
+        rewrites={"allowed": "allow", "prompt": ""},
+        asks=True,
+    ),
+    # Copilot's events under the names that Claude has for them
+    "copilot-pascal": Host(
+        "copilot",
+        events={"PreToolUse": "pre", "PostToolUse": "post"},
+        result="tool_result",
+        shell={"Bash": "command", "bash": "command"},
+        background=("mode", "async"),
+        searches={"Grep": "content", "grep": "content", "Glob": "files", "glob": "files"},
+        rewrites={"allowed": "allow", "prompt": ""},
+        asks=True,
+    ),
+}  # fmt: skip
+
+
+class Call:
+    """One call of a hook: which host, at which gate, and what it tells."""
+
+    __slots__ = ("host", "event", "gate", "payload", "environ", "tool", "input", "mode", "where", "session", "message")
+
+    def __init__(self, host: Host, event: str, payload: Dict[str, Any], environ: Dict[bytes, bytes]) -> None:
+        self.host, self.event, self.payload, self.environ = host, event, payload, environ
+        self.gate = host.events.get(event, "")
+        self.tool = text_at(payload, host.tool)
+        self.input = inside(payload, host.input)
+        self.mode = text_at(payload, host.mode)
+        self.session = text_at(payload, host.session)
+        told = (text_at(payload, "cwd"), text_at(self.input, "Cwd"))
+        self.where = next((path for path in told if path.startswith("/")), "") or cwd()
+        self.message = ""  # what the user is to be told along with any answer
+
+    @property
+    def command(self) -> str:
+        """The command line that a shell tool was given, "" where there is none."""
+        return text_at(self.input, self.host.shell.get(self.tool, ""))
+
+    @property
+    def kind(self) -> str:
+        """The kind of the tool's results, "" for those that are left as they are."""
+        results = self.host.results
+        named = [kind for name, kind in results.items() if name == self.tool or name[-1] == "*" and self.tool.startswith(name[:-1])]
+        return named[0] if named else ""
+
+    @property
+    def neutral(self) -> bytes:
+        """The answer that changes nothing."""
+        return self.host.neutral.get(self.event, b"")
+
+    def answer(self, **parts: Any) -> bytes:
+        """An answer in the host's dialect, of the parts that Host.answers names; those that it has no place for, or that are empty,
+        are left out."""
+        found: Dict[str, Any] = {}
+        for name, value in dict(parts, message=self.message).items():
+            keys = self.host.answers.get(name, "").split(".")
+            if value and keys[0]:
+                place = found
+                for key in keys[:-1]:
+                    place = place.setdefault(key, {})
+                place[keys[-1]] = value
+        if "hookSpecificOutput" in found:
+            found["hookSpecificOutput"]["hookEventName"] = self.event
+        return to_json(found).encode() if found else self.neutral
+
+
+def inside(value: Any, path: str) -> Any:
+    """What stands at a place in JSON, None if nothing does."""
+    for key in path.split("."):
+        value = value.get(key) if isinstance(value, dict) else None
+    return value
+
+
+def text_at(value: Any, path: str) -> str:
+    """The text at a place in JSON, "" if none stands there."""
+    found = inside(value, path)
+    return found if isinstance(found, str) else ""
+
+
+# which host is it
+
+
+def recognised(payload: Dict[str, Any]) -> str:
+    """The name in HOSTS of the host that tells this. What nobody else tells comes from Claude."""
+    event = text_at(payload, "hook_event_name")
+    if "toolCall" in payload or "conversationId" in payload:
+        return "antigravity"
+    if "toolName" in payload or "sessionId" in payload:
+        return "copilot"
+    if "turn_id" in payload or "/.codex/" in text_at(payload, "transcript_path"):
+        return "codex"
+    if "timestamp" in payload:
+        return "copilot-pascal" if event in HOSTS["copilot-pascal"].events else "gemini"
+    return "claude"
+
+
+def event_of(host: str, payload: Dict[str, Any]) -> str:
+    """The event that a payload tells of where it does not say so, "" if it cannot be known."""
+    if host == "antigravity" and "toolCall" in payload:
+        return "PostToolUse" if "error" in payload or "result" in payload else "PreToolUse"
+    if host == "copilot" and "toolName" in payload:
+        return "postToolUse" if "toolResult" in payload else "preToolUse"
+    return ""
+
+
+def read_call(host: str, event: str, payload: bytes, environ: Dict[bytes, bytes]) -> Call:
+    """What a host tells, understood. Raises ValueError on anything that is not its JSON."""
+    value = from_json(payload.decode())
+    if not isinstance(value, dict):
+        raise ValueError("not an object")
+    host = host if host in HOSTS else recognised(value)
+    event = text_at(value, "hook_event_name") or event or event_of(host, value)
+    if host == "copilot" and event in HOSTS["copilot-pascal"].events:
+        host = "copilot-pascal"
+    return Call(HOSTS[host], event, value, environ)
+
+
+def neutral_answer(host: str, event: str, payload: bytes = b"") -> bytes:
+    """What to say where nothing was understood."""
+    row = HOSTS.get(host) or HOSTS["antigravity" if b'"toolCall"' in payload else "claude"]
+    return row.neutral.get(event, b"")
+
+
+# the program that is put in front of commands
+
+
+def program_words() -> List[str]:
+    """The words that start this program in any shell; none when it is not there any more.
+
+    Setup writes them, a line each, into `program` beside the hook. Without that, it is what runs now.
+    """
+    script = absolute(sys.argv[0])
+    try:
+        words = fsdecode(read_file(script.rsplit("/", 1)[0] + "/program")).split("\n")[:-1]
+    except OSError:
+        words = [sys.executable, script]
+    ready = bool(words) and posix.access(words[0], posix.X_OK) and posix.access(words[-1], posix.R_OK)
+    return words if ready else []
+
+
+def finds_program(name: str, environ: Dict[bytes, bytes]) -> str:
+    """Where PATH has the program `name`, "" if nowhere."""
+    for folder in fsdecode(environ.get(b"PATH", b"")).split(":"):
+        path = "%s/%s" % (folder or ".", name)
+        if posix.access(path, posix.X_OK) and not is_dir(path):
+            return path
+    return ""
+
+
+def shell_line(words: Sequence[str]) -> str:
+    """Words as a shell reads them, quoted where they must be."""
+    plain = NAME_CHARACTERS | frozenset("/.-+=,:@%")
+    return " ".join(word if word and plain.issuperset(word) else shell_quote(word) for word in words)
+
+
+# before a tool runs
+
+READERS = frozenset(("get", "search", "diff", "runs"))  # verbs that read the store, and nothing else
+
+
+def before_tool(call: Call, settings: Dict[str, Any]) -> bytes:
+    """The answer before a tool runs, and its line in the ledger."""
+    if call.command:
+        return before_command(call, settings)
+    if call.tool in call.host.searches and settings["guard.collapse"] and isinstance(call.input, dict):
+        return before_search(call)
+    return call.neutral
+
+
+def before_command(call: Call, settings: Dict[str, Any]) -> bytes:
+    """The answer before a command line runs: the line with ctx in it, where that is nobody's loss and changes nobody's authority."""
+    host, words, (name, value) = call.host, program_words(), call.host.background
+    facts = Facts(
+        shell_line(words), host.shadowed, lambda program: bool(finds_program(program, call.environ)), call.mode,
+        call.input.get(name) == value, settings["guard.unknown"], host.reads,
+    )  # fmt: skip
+    verdict = judge(call.command, facts)
+    entry = {"class": verdict.cls, "shape": verdict.shape, "rung": verdict.rung, "why": verdict.reason}
+    if reads_store(call.command, words, call.environ):
+        entry["why"] = "reads the store"
+        return decided(call, "allowed", entry, decision="allow", reason="ctx reads its own store")
+    if not verdict.edits:
+        if verdict.cls == "unknown" and facts.unknown == "ask" and host.asks:
+            return decided(call, "asked", entry, decision="ask", reason='[guard] unknown = "ask" in ctx.toml, and ctx does not know this command')
+        return decided(call, "left", entry)
+    decision, entry["why"] = authority(call, settings) if words else (None, "ctx is not where it was set up")
+    if decision is None:
+        return decided(call, "left", entry)
+    entry["why"] = verdict.reason
+    changed = {host.shell[call.tool]: with_edits(call.command, verdict.edits)}
+    return decided(call, "rewritten", entry, decision=decision, input=dict(call.input, **changed) if host.whole_input else changed)
+
+
+def decided(call: Call, did: str, entry: Dict[str, Any], **parts: Any) -> bytes:
+    """Note a decision in the ledger; its answer, which is neutral where there are no parts."""
+    note(dict(entry, host=call.host.name, event=call.event, tool=call.tool, session=call.session, did=did))
+    return call.answer(**parts)
+
+
+def granted(call: Call, text: str) -> Permission:
+    """What the host's rules make of a command line."""
+    return permission(call.host.name, text, scan(text), call.mode, host_rules(call.host.name, call.where, home()))
+
+
+def authority(call: Call, settings: Dict[str, Any]) -> Tuple[Optional[str], str]:
+    """The decision that may go with a rewritten command ("": none is needed), None and why if it must stay as it was typed."""
+    rewrites, found = call.host.rewrites, granted(call, call.command)
+    if found.decision in ("deny", "ask"):
+        return None, "a rule of the host says %s" % found.decision
+    if call.mode in call.host.unasked:
+        case = "unasked"
+    elif found.decision in ("allow", "free"):
+        case = "allowed"
+    elif "unseen" in rewrites:
+        case = "unseen"
+    else:
+        case = "prompt" if settings["guard.rewrite_before_prompt"] else ""
+    return rewrites.get(case), "" if case in rewrites else "the host asks the user about it"
+
+
+def reads_store(text: str, words: Sequence[str], environ: Dict[bytes, bytes]) -> bool:
+    """Whether a command line is one plain call of a verb that reads our own store."""
+    commands = scan(text).commands
+    if len(commands) != 1 or not words:
+        return False
+    command = commands[0]
+    argv = [word.value for word in command.words]
+    plain = not (command.kind or command.assigns or command.redirects or command.background) and None not in argv
+    own = [words] + [["ctx"]] * (argv[:1] == ["ctx"] and is_same(finds_program("ctx", environ), words[-1]))
+    rest = next((argv[len(start) :] for start in own if argv[: len(start)] == list(start)), [])
+    return plain and bool(rest) and rest[0] in READERS and not any(is_live(word or "") for word in rest[1:])
+
+
+def is_live(word: str) -> bool:
+    """Whether an argument reaches beyond the redacted store."""
+    return word.startswith("repo:") or word == "--raw"
+
+
+# What a search tool's input holds, by the names that hosts have for it.
+SEARCH_FIELDS = {
+    "pattern": ("pattern", "Query", "Pattern"),
+    "path": ("path", "dir_path", "SearchPath", "SearchDirectory"),
+    "glob": ("glob", "include", "include_pattern"),
+    "caseless": ("-i", "CaseInsensitive"),
+    "regex": ("IsRegex",),
+    "mode": ("output_mode",),
+}
+SEARCH_MODES = {"files_with_matches": "l", "count": "c"}
+
+
+def before_search(call: Call) -> bytes:
+    """The answer before a host's own search tool runs: the shell's equivalent, which passes where results are kept whole."""
+    text = next((text for text in equivalents(call) if granted(call, text).decision not in ("deny", "ask")), "")
+    entry = {"class": "noisy", "shape": "search-tool", "rung": "bounded-search", "why": "the shell's search is kept whole"}
+    if not text:
+        return decided(call, "left", dict(entry, why="no equivalent that the host's rules let pass"))
+    tool = next(iter(call.host.shell))
+    reason = "Search with the %s tool instead, where ctx keeps the complete result: %s" % (tool, text)
+    return decided(call, "denied", entry, decision="deny", reason=reason)
+
+
+def equivalents(call: Call) -> Iterator[str]:
+    """Command lines that search for what a search tool was asked, the one that is likelier to pass unasked first."""
+    fields = {name: next((call.input[key] for key in keys if key in call.input), None) for name, keys in SEARCH_FIELDS.items()}
+    pattern, path, glob = fields["pattern"], fields["path"] or ".", fields["glob"]
+    if not isinstance(pattern, str) or not pattern or not isinstance(path, str) or not isinstance(glob or "", str):
+        return
+    if call.host.searches[call.tool] == "files":
+        last = pattern.rsplit("/", 1)
+        ahead = last[0].replace("**", "*") if len(last) > 1 else "*"
+        where = [] if ahead == "*" else ["-path", "*%s/*" % ahead.lstrip("*/").join(("/", ""))]
+        yield shell_line(["find", path, *where, "-name", last[-1]])
+        return
+    letters = "r%s%s%s" % (
+        SEARCH_MODES.get(str(fields["mode"]), "n"), "i" * (fields["caseless"] is True), "F" if fields["regex"] is False else "E",
+    )  # fmt: skip
+    yield shell_line(["grep", "-" + letters, *(["--include=" + glob] if glob else []), "-e", pattern, path])
+
+
+# after a tool has run
+
+
+def oversized(call: Call, settings: Dict[str, Any]) -> bool:
+    """Whether a result is larger than what passes as it is. Most are not, and this is all that is done for them."""
+    kind = "shell" if call.gate == "failed" else call.kind
+    if not kind:
+        return False
+    result = inside(call.payload, "error" if call.gate == "failed" else call.host.result)
+    size = inside(result, "persistedOutputSize")
+    limit: int = settings[LIMITS.get(kind, LIMIT_ELSE)]
+    return text_size(result) > limit or isinstance(size, int) and size > limit
+
+
+def text_size(value: Any) -> int:
+    """How much text a value holds, in characters."""
+    if isinstance(value, str):
+        return len(value)
+    parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return sum(map(text_size, parts))
+
+
+# the way in
+
+
+def hook(host: str, event: str, payload: bytes, environ: Dict[bytes, bytes]) -> Optional[bytes]:
+    """The answer to one call of a hook, b"" for none, None where it takes the gates of section 22.
+
+    Raises whatever goes wrong: the neutral answer is for who called.
+    """
+    call = read_call(host, event, payload, environ)
+    if environ.get(b"CTX_OFF") == b"1":
+        return call.neutral
+    files = Snapshot("settings", config_files(call.where))
+    made = files.load() if files.files else {}
+    return None if made is None else answer(call, dict(HOOK_SETTINGS, **made))
+
+
+def answer(call: Call, settings: Dict[str, Any]) -> Optional[bytes]:
+    """The answer to a call under these settings, None where it takes the gates of section 22."""
+    if call.gate == "pre":
+        return before_tool(call, settings)
+    if call.gate in ("post", "failed"):
+        return None if oversized(call, settings) else call.neutral
+    if call.gate == "start":
+        return None if text_at(call.payload, "source") in ("compact", "resume") else call.neutral
+    return None if call.gate == "compact" else call.neutral
+
+
+def hook_main(argv: Sequence[str], whole: Optional[Callable[[], Callable[..., bytes]]] = None) -> None:
+    """`ctx hook [HOST [EVENT]]`: answer on stdout and leave with status 0, within HOOK_SECONDS, whatever happens.
+
+    `whole` gives the function of section 22 that answers what `hook` does not; by default the whole program is loaded for it.
+    """
+    host, event = [*argv, "", ""][:2]
+    payload = b""
+
+    def leave(data: bytes, problem: str = "") -> None:
+        set_alarm(0)
+        if problem:
+            note({"host": host, "event": event, "did": "failed", "why": problem})
+        try:
+            write_all(1, data)
+        except OSError:
+            pass
+        posix._exit(0)
+
+    def late(*_: object) -> None:
+        leave(neutral_answer(host, event, payload), "took longer than %d s" % HOOK_SECONDS)
+
+    try:
+        set_alarm(HOOK_SECONDS, late)
+        payload = read_input()
+        data = hook(host, event, payload, posix.environ)
+        if data is None:
+            gates = whole() if whole else load_whole()
+            data = gates(host, event, payload, posix.environ)
+    except BaseException as error:
+        line = error.__traceback__ and error.__traceback__.tb_lineno
+        leave(neutral_answer(host, event, payload), "%s (line %s)" % (type(error).__name__, line))
+    leave(data or b"")
+
+
+def set_alarm(seconds: float, act: Optional[Callable[..., None]] = None) -> None:
+    """Have `act` called after so many seconds; 0 takes that back."""
+    import _signal
+
+    if act:
+        _signal.signal(_signal.SIGALRM, act)
+    _signal.setitimer(_signal.ITIMER_REAL, seconds)
+
+
+def read_input() -> bytes:
+    """All of stdin. Raises ValueError when it is larger than HOOK_INPUT; the rest is read then, too, lest the host gets SIGPIPE."""
+    parts: List[bytes] = []
+    size = 0
+    while True:
+        data = posix.read(0, MIB)
+        if not data:
+            break
+        size += len(data)
+        parts = [*parts, data] if size <= HOOK_INPUT else []
+    if size > HOOK_INPUT:
+        raise ValueError("more than %d bytes" % HOOK_INPUT)
+    return b"".join(parts)
+
+
+def load_whole() -> Callable[..., bytes]:
+    """The gates of section 22, from the whole program's byte code, `ctx.pyc` beside this hook. Raises OSError and what damaged code raises."""
+    import marshal
+
+    path = absolute(sys.argv[0]).rsplit("/", 1)[0] + "/ctx.pyc"
+    space: Dict[str, Any] = {"__name__": "ctx", "__file__": path}
+    exec(marshal.loads(read_file(path)[16:]), space)
+    sys.argv[0] = path
+    gates: Callable[..., bytes] = space["gate_answer"]
+    return gates
+
+
 # — end of the hook path —
 
 
@@ -3042,26 +3702,24 @@ SETTINGS: Dict[Tuple[str, str], Tuple[Any, Optional[int], str]] = {
     ("budget", "inline"): (BUDGET_INLINE, 0, "bytes of output that are replayed untouched; half as much again when the command failed"),
     ("budget", "content"): (BUDGET_CONTENT, 0, "bytes up to which output that is the answer (a file, a diff) passes whole"),
     ("budget", "pass"): (BUDGET_PASS, 60, "tokens of the digest of a passing run"),
+    ("budget", "read"): (HOOK_SETTINGS["budget.read"], 0, "bytes up to which a file passes whole that a host's own tool reads"),
     ("budget", "fail"): (BUDGET_FAIL, 200, "tokens of the digest of a failing run"),
     ("budget", "page"): (BUDGET_PAGE, 100, "tokens of one page of get and search"),
     ("budget", "hold"): (30, 1, "seconds for which output is held back at most"),
     ("budget", "delta"): (True, None, "whether a digest ends with what changed since the last run of the same command"),
+    ("guard", "unknown"): (HOOK_SETTINGS["guard.unknown"], None, "what becomes of commands that ctx does not know: leave, capture or ask"),
+    ("guard", "collapse"): (HOOK_SETTINGS["guard.collapse"], None, "whether searches are answered by what ctx makes of them"),
+    ("guard", "rewrite_before_prompt"): (
+        HOOK_SETTINGS["guard.rewrite_before_prompt"], None, "whether a command is captured about which the host asks the user first"
+    ),
     ("store", "days"): (14, 1, "days that a run is kept unless it is pinned"),
     ("store", "quota_mib"): (2048, 16, "MiB that the store may take"),
     ("store", "run_mib"): (RUN_LIMIT // MIB, 1, "MiB that one run may keep: its head, and a ring of its tail"),
     ("redact", "raw"): (False, None, "whether get --raw may show stored bytes without redaction"),
     ("redact", "at_rest"): (False, None, "whether secrets are redacted before they are stored"),
 }
+CHOICES = {("guard", "unknown"): ("leave", "capture", "ask")}
 LARGEST = 10**9  # of any number: what is larger is a slip, and would overflow somewhere
-
-
-def config_files() -> List[str]:
-    """Where settings are read from, weakest first: the user's file, then the workspace's."""
-    base = getenv("XDG_CONFIG_HOME")
-    if not base.startswith("/"):
-        base = home() and home().rstrip("/") + "/.config"
-    top = workspace()
-    return [path for path in (base and base.rstrip("/") + "/ctx/config.toml", top and top + "/ctx.toml") if path]
 
 
 def default_settings() -> Settings:
@@ -3069,10 +3727,10 @@ def default_settings() -> Settings:
     return {name: row[0] for name, row in SETTINGS.items()}
 
 
-def load_config() -> Settings:
-    """Every setting with its value. Raises CtxError that names file, line and the nearest valid key."""
+def load_config(where: str = "") -> Settings:
+    """Every setting with its value in a directory (default: this one). Raises CtxError that names file, line and the nearest valid key."""
     values = default_settings()
-    for path in config_files():
+    for path in config_files(where):
         values.update(read_config(path))
     return values
 
@@ -3107,8 +3765,11 @@ def judge_setting(table: str, key: str, value: Any) -> Tuple[str, str]:
         return "[%s] has no key %s" % (table, quoted(key)), nearest(key, [name for other, name in SETTINGS if other == table], "its keys are")
     default, least, _ = SETTINGS[table, key]
     if type(value) is not type(default):
-        kind = "true or false" if isinstance(default, bool) else "a whole number"
+        kind = {"bool": "true or false", "str": "text in quotes"}.get(type(default).__name__, "a whole number")
         return "[%s] %s must be %s" % (table, key, kind), "as in %s = %s" % (key, to_json(default))
+    choices = CHOICES.get((table, key))
+    if choices and value not in choices:
+        return "[%s] %s must be one of %s" % (table, key, ", ".join(choices)), nearest(value, choices, "choose from")
     if least is not None and not least <= value <= LARGEST:
         return "[%s] %s must be from %d to %d" % (table, key, least, LARGEST), "the default is %d" % default
     return "", ""
@@ -5908,11 +6569,13 @@ def read_stdin(buffer: memoryview) -> int:
 # ── what is captured, and where it goes
 
 
-def open_spool(kind: str, argv: Sequence[str], settings: Settings) -> Spool:
-    """A spool, for a run (`kind`: run, shell, tap, file) of this command line here, in the first store that can be written. Raises OSError."""
-    top = workspace()
-    manifest = {"kind": kind, "argv": list(argv), "cwd": relative_to(top, cwd())}
-    record = {"workspace": top or cwd(), "session": session()}
+def open_spool(kind: str, argv: Sequence[str], settings: Settings, where: str = "", told_session: str = "") -> Spool:
+    """A spool, for a run (`kind`: run, shell, tap, file, tool) of this command line here, or `where` a host says, in the first store that
+    can be written. Raises OSError."""
+    where = where or cwd()
+    top = workspace(where)
+    manifest = {"kind": kind, "argv": list(argv), "cwd": relative_to(top, where)}
+    record = {"workspace": top or where, "session": told_session or session()}
     return Spool(writable_store(), manifest, record, settings["store", "run_mib"] * MIB, settings["redact", "at_rest"])
 
 
@@ -11437,15 +12100,6 @@ def self_command() -> str:
     return "%s %s" % (shell_word(sys.executable or "python3"), shell_word(script))
 
 
-def is_same(one: str, two: str) -> bool:
-    """Whether two paths lead to the same file."""
-    try:
-        first, second = posix.stat(one), posix.stat(two)
-    except (OSError, ValueError):
-        return False
-    return (first.st_dev, first.st_ino) == (second.st_dev, second.st_ino)
-
-
 _SAFE = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789@%+=:,./-_")
 
 
@@ -12610,6 +13264,227 @@ def fact_address(run: Run, identity: str) -> Address:
 
 
 # ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+# 22 · gates
+# Knows what a hook answers where it takes the store: oversized results at the entry gate, the index of evidence at the residence
+# gate. Never knows one host's JSON but for the shape of its tools' results.
+# ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+INDEX_TOKENS = 400  # of the index of evidence
+INDEX_LOOKED = 400  # occurrences that are looked at for it
+HEAD_LOOKED = 4 * KIB  # bytes in which a digest of ours begins, if a result is one
+
+
+class Result:
+    """What a tool gave: its bytes, as text or in a file that the host keeps; `status` None when it is unknown; `partial`, why it is
+    not whole."""
+
+    __slots__ = ("text", "path", "status", "partial")
+
+    def __init__(self, text: str, path: str = "", status: Optional[int] = None, partial: str = "") -> None:
+        self.text, self.path, self.status, self.partial = text, path, status, partial
+
+
+def gate_answer(host: str, event: str, payload: bytes, environ: Dict[bytes, bytes]) -> bytes:
+    """The answer to one call of a hook, with everything that it takes. Raises whatever goes wrong."""
+    call = read_call(host, event, payload, environ)
+    settings, call.message = compile_settings(call.where)
+    plain = {"%s.%s" % name: value for name, value in settings.items()}
+    data = answer(call, plain)
+    if data is None:
+        data = GATES[call.gate](call, settings)
+    return call.answer() if data == call.neutral else data
+
+
+def compile_settings(where: str) -> Tuple[Settings, str]:
+    """The settings that hold in a directory, kept for the hook; and, the first time, what is wrong with them. Then the defaults hold."""
+    files, problem = Snapshot("settings", config_files(where)), ""
+    try:
+        settings = load_config(where)
+    except CtxError as error:
+        settings, problem = default_settings(), "ctx uses its defaults: %s" % redact_text(str(error))
+    if files.load() is None:
+        kept = files.keep({"%s.%s" % name: value for name, value in settings.items()})
+        return settings, problem if kept else ""
+    return settings, ""
+
+
+# entry: what a tool gave
+
+
+def after_tool(call: Call, settings: Settings) -> bytes:
+    """Keep an oversized result, and replace it by its digest or its beginning where the host lets us and that loses nothing."""
+    whole = inside(call.payload, call.host.result)
+    result = result_of(call, whole)
+    if result is None or runs_ctx(call.command) or is_digest_of_ours(result.text):
+        return call.neutral
+    run, size = keep_result(call, result, settings)
+    if call.kind not in call.host.replaces or result.partial or text_at(call.payload, "tool_use_id").startswith("exec-"):
+        return decided(call, "stored", {"handle": run.handle, "bytes": size})
+    shown, context = b"", ""
+    if call.kind == "file" and isinstance(inside(whole, "file.content"), str):
+        shown, context = beginning(run, result, settings)
+    else:
+        shown, is_answered = digest_of(run, settings, self_command())
+        if 2 * len(shown) > size or is_answered and size <= settings["budget", "content"]:
+            return decided(call, "left", {"handle": run.handle, "bytes": size})
+    entry = {"handle": run.handle, "bytes": size, "shown": len(shown)}
+    text = shown.decode("utf-8", "replace")
+    return decided(call, "replaced", entry, result=reshaped(call, whole, text), outcome=call.host.outcome, context=context)
+
+
+def result_of(call: Call, whole: Any) -> Optional[Result]:
+    """What a tool gave, None where it cannot be told, or is no text."""
+    if isinstance(whole, str):
+        return Result(whole, partial="cut by the host" if "truncated output (original token count" in whole[:400] else "")
+    if isinstance(whole, list) or isinstance(inside(whole, "content"), list):
+        parts = whole if isinstance(whole, list) else whole["content"]
+        is_text = parts and all(inside(part, "type") == "text" and isinstance(part.get("text"), str) for part in parts)
+        return Result("\n".join(part["text"] for part in parts)) if is_text else None
+    for place in ("stdout", "file.content", "content", "result", "llmContent", "textResultForLlm", "text_result_for_llm"):
+        text = inside(whole, place)
+        if isinstance(text, str):
+            return shell_result(whole) if place == "stdout" else Result(text, status=told_status(text))
+    return None
+
+
+def shell_result(whole: Dict[str, Any]) -> Optional[Result]:
+    """What a command line printed, as Claude tells it. It calls some statuses other than 0 a success, and then says what they mean."""
+    if whole.get("backgroundTaskId") or whole.get("isImage"):
+        return None
+    text = text_at(whole, "stdout") + text_at(whole, "stderr")
+    status = None if whole.get("returnCodeInterpretation") else 0
+    return Result(text, text_at(whole, "persistedOutputPath"), status, "interrupted" if whole.get("interrupted") else "")
+
+
+def told_status(text: str) -> Optional[int]:
+    """The exit status that a host writes behind an output, None if it does not."""
+    found = rx(rb"(?:\n|^)(?:Exit Code: |<exited with exit code )(\d{1,3})\b[^\n]*\s*$").search(fsencode(text[-200:]))
+    return int(found.group(1)) if found else None
+
+
+def reshaped(call: Call, whole: Any, text: str) -> Any:
+    """A text in the shape that the host wants a tool's result to have."""
+    if call.host.outcome or isinstance(whole, str):
+        return text
+    if isinstance(whole, list):
+        return [{"type": "text", "text": text}]
+    for place in ("stdout", "content", "result", "textResultForLlm"):
+        if isinstance(whole.get(place), str):
+            kept = {key: value for key, value in whole.items() if not key.startswith("persistedOutput")}
+            return dict(kept, **{place: text}, **({"stderr": ""} if place == "stdout" else {}))
+    return dict(whole, file=dict(whole["file"], content=text, numLines=text.count("\n") + (text[-1:] != "\n")))
+
+
+def beginning(run: Run, result: Result, settings: Settings) -> Tuple[bytes, str]:
+    """The first lines of a file that a tool read, and what to tell about the rest."""
+    data = result.text.encode("utf-8", "replace")
+    end = data.rfind(b"\n", 0, settings["budget", "content"]) + 1 or settings["budget", "content"]
+    shown, lines = redact(data[:end])[0], data.count(b"\n") + (data[-1:] != b"\n")
+    told = "ctx: these are the first %s of %s lines that were read; the rest: %s get %s --lines %d:"
+    number = shown.count(b"\n")
+    return shown, told % (commas(number), commas(lines), self_command(), run.handle, number + 1)
+
+
+def keep_result(call: Call, result: Result, settings: Settings) -> Tuple[Run, int]:
+    """Keep what a tool gave, from the host's own file where there is one; the run and its size. Raises OSError and CtxError."""
+    argv = [call.command] if call.command else [call.tool, *("%s=%s" % pair for pair in sorted(plain_inputs(call.input)))]
+    spool = open_spool("shell" if call.command else "tool", argv, settings, call.where, call.session)
+    try:
+        if result.path:
+            for chunk in open_file(result.path).chunks():
+                spool.write("output", memoryview(chunk))
+        else:
+            spool.write("output", memoryview(result.text.encode("utf-8", "replace")))
+        run = spool.commit(["output"], result.status, result.partial)
+    finally:
+        spool.discard()
+    house_keeping(run.store, settings)
+    return run, run.source("output").size
+
+
+def plain_inputs(value: Any) -> Iterator[Tuple[str, str]]:
+    """The short inputs of a tool, by name."""
+    for name, text in value.items() if isinstance(value, dict) else ():
+        if isinstance(text, (str, int)) and len(str(text)) <= 200:
+            yield name, str(text)
+
+
+def runs_ctx(text: str) -> bool:
+    """Whether a command line calls this program: then what it printed is what it meant to."""
+    return any(segment.rule == "ctx" for segment in read_line(scan(text)))
+
+
+def is_digest_of_ours(text: str) -> bool:
+    """Whether a result is a digest already, which its handle tells: a text that only looks like one has none in the store."""
+    found = rx(rb"(?:^|\n)\[ctx run:([0-9a-f]{6,64}) ").search(fsencode(text[:HEAD_LOOKED]))
+    try:
+        return bool(found and resolve_run(found.group(1).decode()))
+    except CtxError:
+        return False
+
+
+def after_failure(call: Call, settings: Settings) -> bytes:
+    """Keep what a failed command printed, as far as the host tells, and say where: such a result cannot be replaced."""
+    text = text_at(call.payload, "error")
+    if not text or runs_ctx(call.command) or is_digest_of_ours(text):
+        return call.neutral
+    head, _, rest = text.partition("\n")
+    code = head[len("Exit code ") :] if head.startswith("Exit code ") else ""
+    cut = "characters truncated]" in rest
+    result = Result(rest if code.isdigit() else text, "", int(code) if code.isdigit() else None, "cut by the host" if cut else "")
+    run, size = keep_result(call, result, settings)
+    told = "ctx kept this output%s as %s: %s search PATTERN %s" % (", as far as it came,"[: 21 * cut], run.handle, self_command(), run.handle)
+    return decided(call, "stored", {"handle": run.handle, "bytes": size}, context=told)
+
+
+# residence: what a session has seen
+
+
+def evidence_lines(call: Call) -> List[str]:
+    """What was captured in this session, else in this workspace, newest first: outcome, handle, command line. The last of each command."""
+    top = workspace(call.where) or call.where
+    ours: List[Tuple[Store, str]] = []
+    near: List[Tuple[Store, str]] = []
+    for name, store in all_occurrences()[-INDEX_LOOKED:]:
+        record = read_occurrence(store, name)
+        if record and call.session and record.get("session") == call.session:
+            ours.append((store, record["run"]))
+        elif record and record.get("workspace") == top:
+            near.append((store, record["run"]))
+    lines: Dict[str, str] = {}
+    for store, digest in reversed(ours or near):
+        try:
+            run = read_manifest(store, digest)
+        except CtxError:
+            continue
+        row = run_row(run) if run else {"command": ""}
+        if run and row["command"] not in lines:
+            line = "  %s  %s  %s" % (row["outcome"], run.handle, row["command"])
+            if price([*lines.values(), line]) > INDEX_TOKENS - 60:
+                break
+            lines[row["command"]] = line
+    return list(lines.values())
+
+
+def session_start(call: Call, settings: Settings) -> bytes:
+    """After a compaction or a resumption: the index of the evidence so far."""
+    lines = evidence_lines(call)
+    head = "Complete output that ctx kept earlier (%s get HANDLE reads it, %s search PATTERN HANDLE searches it), newest first:"
+    text = "\n".join([head % ((self_command(),) * 2), *lines]) if lines else ""
+    return decided(call, "told" if lines else "left", {"runs": len(lines)}, context=text)
+
+
+def before_compaction(call: Call, settings: Settings) -> bytes:
+    """Before a compaction: what the summary should keep, as plain text, which is how Claude takes it."""
+    lines = evidence_lines(call)
+    decided(call, "told" if lines else "left", {"runs": len(lines)})
+    return "\n".join(["Keep these handles of captured output in the summary:", *lines, ""]).encode() if lines else b""
+
+
+GATES = {"post": after_tool, "failed": after_failure, "start": session_start, "compact": before_compaction}
+
+
+# ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
 # 23 · install
 # Knows how ctx is set up and whether it is in order. Never knows what a verb prints.
 # ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -13179,6 +14054,12 @@ def init_verb(options: Options, words: List[str]) -> int:
     return 0
 
 
+def hook_verb(options: Options, words: List[str]) -> int:
+    """ctx hook, which `main` answers itself."""
+    hook_main(words, lambda: gate_answer)
+    return 0
+
+
 def why_verb(options: Options, words: List[str]) -> int:
     """ctx why"""
     found = explain_command(one_word(words, "put the whole line in quotes: ctx why 'make test 2>&1 | tail'"))
@@ -13270,6 +14151,11 @@ Exit 0 found, 1 nothing found, 2 an error, 3 found with secrets redacted.""",
          "Secrets are redacted on the way out, which gives a run new bytes and so a new handle; exit 3 and stderr say so.", ["ctx export run:{run} -o runs.tar"]),
     Verb("import", "import [FILE|-]", "take in runs that export wrote", import_verb, [_JSON], "Every hash is checked.", ["ctx import runs.tar"]),
     Verb("doctor", "doctor [--store]", "check the store: every hash, every record", doctor_verb, [("--store", "", "the store (all there is to check so far)"), _JSON], "", ["ctx doctor --store"]),
+    Verb("hook", "hook [HOST [EVENT]]", "answer a call of an agent host's hook: JSON on stdin, JSON or nothing on stdout", hook_verb, [],
+         """
+Hosts are claude, codex, gemini, antigravity and copilot; without a name, host and event are known by what stdin says. It always exits 0, within
+two seconds; what is not understood gets the answer that changes nothing. CTX_OFF=1 in the environment makes every answer that one.""",
+         ["echo '{}' | ctx hook", "echo '{}' | ctx hook claude PreToolUse"]),
     Verb("why", "why 'COMMAND LINE'", "tell what the guard makes of a command line, without running it", why_verb, [_JSON],
          "Classes are bounded (left alone), noisy (captured), mutation (left alone) and unknown.", ["ctx why 'pytest -q'", "ctx why 'rm -rf build' --json"]),
     Verb("config", "config", "print the settings that hold here", config_verb, [_JSON], "", ["ctx config"]),
@@ -13293,6 +14179,8 @@ def find_verb(name: str) -> Verb:
 def main(argv: Sequence[str]) -> int:
     """Run one verb; its exit status. Errors that a user can mend are one line on stderr."""
     hold_standard_descriptors()
+    if argv[:1] == ["hook"] and argv[1:2] not in (["-h"], ["--help"]):
+        hook_main(argv[1:], lambda: gate_answer)  # whatever else is on the line: wrong usage, status 2, would block the host's tools
     verb = VERBS[-1]
     try:
         name = argv[0] if argv else "help"
