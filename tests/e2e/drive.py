@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import shlex
+import shutil
 import subprocess
 import threading
 import time
@@ -245,6 +246,77 @@ class AppServer:
         raise AssertionError("the app server ended, or took more than %d s" % LIMIT)
 
 
+class Gemini(Host):
+    name = "gemini"
+    modes = {"default": [], "bypass": ["--yolo"]}
+
+    def environment(self, url: str) -> Dict[str, str]:
+        return {"GEMINI_API_KEY": "dummy", "GOOGLE_GEMINI_BASE_URL": url, "GEMINI_CLI_NO_RELAUNCH": "true", "NO_COLOR": "1"}
+
+    def settings(self, changes: Json) -> None:
+        """Merge into the user's settings."""
+        file = self.home / ".gemini" / "settings.json"
+        basis: Json = {
+            "security": {"auth": {"selectedType": "gemini-api-key"}, "folderTrust": {"enabled": False}},
+            "general": {"enableAutoUpdate": False, "enableAutoUpdateNotification": False},
+            "privacy": {"usageStatisticsEnabled": False},
+        }
+        self.write("~/.gemini/settings.json", {**(json.loads(file.read_text()) if file.exists() else basis), **changes})
+
+    def words(self, prompt: str, mode: str, url: str) -> List[str]:
+        self.settings({})
+        node = shutil.which("node") or "node"
+        return [node, self.program, "-p", prompt, "--output-format", "stream-json", "-m", "gemini-2.5-pro", *self.modes[mode]]
+
+    def shell(self, command: str, **more: Any) -> Call:
+        return Call("run_shell_command", {"command": command, "description": "a step", **more})
+
+    def hook(self, command: str, **more: Any) -> None:
+        hook = {"type": "command", "command": command, **more}
+        self.settings({"hooks": {"BeforeTool": [{"matcher": "run_shell_command", "hooks": [hook]}]}})
+
+
+class Copilot(Host):
+    name = "copilot"
+    modes = {"default": [], "bypass": ["--allow-all-tools"]}
+
+    def environment(self, url: str) -> Dict[str, str]:
+        provider = {"COPILOT_OFFLINE": "true", "COPILOT_PROVIDER_BASE_URL": url + "/v1", "COPILOT_MODEL": "gpt-4.1"}
+        return {**provider, "COPILOT_AUTO_UPDATE": "false"}
+
+    def words(self, prompt: str, mode: str, url: str) -> List[str]:
+        return [self.program, "-p", prompt, "--no-color", *self.modes[mode]]
+
+    def shell(self, command: str, **more: Any) -> Call:
+        return Call("bash", {"command": command, "description": "a step", **more})
+
+    def hook(self, command: str, **more: Any) -> None:
+        hook = {"type": "command", "bash": command, "timeoutSec": 10, **more}
+        self.write("~/.copilot/hooks/test.json", {"version": 1, "hooks": {"preToolUse": [hook]}})
+
+
+class Antigravity(Host):
+    """The engine, through its SDK. It reads no hooks.json there, so the driver runs the lines of the one in the home at the SDK's hooks,
+    in the dialect that the guide inside the engine describes: what is not covered is whether agy itself reads that file."""
+
+    name = "antigravity"
+    modes = {"default": ["ask"], "bypass": ["allow"]}
+
+    def environment(self, url: str) -> Dict[str, str]:
+        return {"GEMINI_API_KEY": "dummy"}
+
+    def words(self, prompt: str, mode: str, url: str) -> List[str]:
+        bridge = str(Path(__file__).resolve().parent / "engine.py")
+        return [self.program, bridge, url + "/v1", str(self.work), str(self.home / ".gemini/config/hooks.json"), *self.modes[mode], prompt]
+
+    def shell(self, command: str, **more: Any) -> Call:
+        return Call("run_command", {"CommandLine": command, "Cwd": str(self.work), "WaitMsBeforeAsync": 50000, **more})
+
+    def hook(self, command: str, **more: Any) -> None:
+        hook = {"type": "command", "command": command, **more}
+        self.write("~/.gemini/config/hooks.json", {"test": {"PreToolUse": [{"matcher": "run_command", "hooks": [hook]}]}})
+
+
 class Terminal:
     """A program in a terminal of 140 columns, by tmux with a server of its own."""
 
@@ -277,4 +349,4 @@ class Terminal:
         raise AssertionError("the terminal still shows: " + screen)
 
 
-HOSTS = {host.name: host for host in (Claude, Codex)}
+HOSTS = {host.name: host for host in (Claude, Codex, Antigravity, Gemini, Copilot)}
