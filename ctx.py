@@ -519,7 +519,7 @@ def config_files(start: str = "") -> List[str]:
 class Snapshot:
     """What was made of some files once, kept so that the hook need not make it again.
 
-    `files` are those that exist, by path, time of change and size; another of these is another snapshot.
+    `files` are those that exist, by path, times of change and size; another of these is another snapshot.
     """
 
     __slots__ = ("files", "path")
@@ -532,7 +532,7 @@ class Snapshot:
                 info = posix.stat(path)
             except (OSError, ValueError):
                 continue
-            self.files.append([path, info.st_mtime_ns, info.st_size])
+            self.files.append([path, info.st_mtime_ns, info.st_ctime_ns, info.st_size])
             name += "-%x" % info.st_ino
         root = next(iter(own_roots()), "")
         self.path = root and "%s/compiled/%s" % (root, name)
@@ -2636,12 +2636,23 @@ def search_shape(segment: Segment) -> str:
 
 # ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
 # 5 · permissions
-# Knows a host's rules for what runs unasked, and applies them to an original command. Never knows the JSON of a hook.
+# Knows a host's rules for what runs unasked, and applies them to an original command, more strictly than the host would. Never knows
+# the JSON of a hook.
 # ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+SYSTEM = "/etc"  # where the machine's own settings stand
+RULE_FILE_LIMIT = 256 * KIB  # a larger file of rules is not read
+PARTS_LIMIT = 20  # commands of a line that may run unasked
+LAYERS = 8  # shells inside shells that are looked into
 
 
 class Permission:
-    """Stand-in."""
+    """What the host would do with a command line as it was typed.
+
+    `decision` is "deny" or "ask" where a rule says so, about any part of the line or what its wrappers and shells run; "allow"
+    where the user's own rules allow every part of it; "free" where the host runs it unasked by itself; "none" where the host would
+    ask, judge for itself, or run it because its mode asks nobody. `rule` is what decided, as the user wrote it.
+    """
 
     __slots__ = ("decision", "rule")
 
@@ -2649,14 +2660,832 @@ class Permission:
         self.decision, self.rule = decision, rule
 
 
-def host_rules(host: str, where: str, home: str) -> Any:
-    """Stand-in."""
+class Rules:
+    """A host's rules for shell commands: `deny`, `ask` and `allow` hold [form, what it is compared with, what the user wrote].
+
+    `unreadable` says that there is, or may be, a rule that is not known here, so that nothing may be allowed; `locked`, that no
+    further rule may allow anything. `top` is the directory whose files the host reads unasked, `where` the working directory.
+    """
+
+    __slots__ = ("deny", "ask", "allow", "unreadable", "locked", "where", "top")
+
+    def __init__(self, deny: Sequence[List[Any]] = (), ask: Sequence[List[Any]] = (), allow: Sequence[List[Any]] = (),
+                 unreadable: bool = False, where: str = "", top: str = "") -> None:  # fmt: skip
+        self.deny, self.ask, self.allow = list(deny), list(ask), list(allow)
+        self.unreadable, self.locked, self.where, self.top = unreadable, False, where, top
+
+    def inside(self, path: str, base: str) -> bool:
+        """Whether `path`, seen from the directory `base`, lies below `top` with no link and no `..` on the way: only then do all
+        who resolve it agree where it leads."""
+        parts = [part for part in joined(base, path).split("/") if part not in ("", ".")]
+        full = "/" + "/".join(parts)
+        if not self.top or ".." in parts or full != self.top and not full.startswith(self.top + "/"):
+            return False
+        at = self.top
+        for part in full[len(self.top) :].split("/")[1:]:
+            at = "%s/%s" % (at, part)
+            try:
+                if posix.lstat(at).st_mode & 0o170000 == 0o120000:
+                    return False
+            except FileNotFoundError:
+                break
+            except (OSError, ValueError):
+                return False
+        return True
+
+
+class RuleFile:
+    """A file of rules by its path, or its text where a command line holds that. `counts` says whether it may allow anything;
+    `reader` adds what it says to Rules and raises ValueError where that is not understood."""
+
+    __slots__ = ("path", "counts", "reader")
+
+    def __init__(self, path: str, counts: bool, reader: Callable[[bytes, Rules, bool], None]) -> None:
+        self.path, self.counts, self.reader = path, counts, reader
+
+
+# reading rule files
+
+
+def host_rules(host: str, where: str, home: str) -> Rules:
+    """The rules of a host for a session in the directory `where`. Never raises: what cannot be read makes them `unreadable`."""
+    find = RULE_FILES.get(host)
+    if find is None:
+        return Rules(unreadable=True)
+    try:
+        top, files = find(where, home)
+        snapshot = Snapshot("rules-" + host, [file.path for file in files if file.path.startswith("/")])
+        snapshot.files.append([[file.path, file.counts] for file in files])
+        safe = not snapshot.path.startswith(temp_root() + "/")  # there, a sandboxed command may write too
+        made = snapshot.load() if safe else None
+        if made is None:
+            settled = all(changed < (now() - 2) * 1e9 for _, *times, _ in snapshot.files[:-1] for changed in times)
+            made = read_rules(files)
+            if safe and settled:  # else the next change may bear the same time
+                snapshot.keep(made)
+        deny, ask, allow, unreadable = made
+    except (OSError, ValueError, TypeError):
+        return Rules(unreadable=True)
+    return Rules(deny, ask, allow, unreadable, where.rstrip("/"), top)
+
+
+def read_rules(files: Sequence[RuleFile]) -> List[Any]:
+    """What files say: the parts of a Rules that a snapshot keeps."""
+    rules = Rules()
+    for file in files:
+        try:
+            data = read_file(file.path) if file.path.startswith("/") else fsencode(file.path)
+            data.decode()
+            if len(data) > RULE_FILE_LIMIT:
+                raise ValueError("too many rules")
+            file.reader(data, rules, file.counts)
+        except (FileNotFoundError, NotADirectoryError):
+            continue
+        except (OSError, ValueError):
+            rules.unreadable = True
+    return [rules.deny, rules.ask, rules.allow, rules.unreadable]
+
+
+def files_in(folder: str, ending: str) -> List[str]:
+    """The files in `folder` with this ending."""
+    return ["%s/%s" % (folder, name) for name in list_dir(folder) if name.endswith(ending)]
+
+
+def joined(folder: str, path: str) -> str:
+    """`path` as seen from `folder`."""
+    return path if path.startswith("/") else "%s/%s" % (folder, path)
+
+
+def texts_in(table: Any, key: str) -> List[str]:
+    """The list of texts at table[key], none if there is no such key. Raises ValueError on anything else."""
+    found = table.get(key, []) if isinstance(table, dict) else None
+    if not isinstance(found, list) or not all(isinstance(item, str) for item in found):
+        raise ValueError("%s is no list of texts" % key)
+    return found
+
+
+def table_in(table: Any, key: str) -> Dict[str, Any]:
+    """The table at table[key], an empty one if there is no such key. Raises ValueError on anything else."""
+    found = table.get(key, {}) if isinstance(table, dict) else None
+    if not isinstance(found, dict):
+        raise ValueError("%s is no table" % key)
+    return found
+
+
+# Claude Code: `permissions` in its settings; the lists of all files are merged
+
+CLAUDE_FLAGS = {  # options of the client that bring rules, or leave out files
+    "--settings": "settings", "--setting-sources": "sources", "--allowedTools": "allow", "--allowed-tools": "allow",
+    "--disallowedTools": "deny", "--disallowed-tools": "deny",
+}  # fmt: skip
+
+
+def claude_files(where: str, home: str) -> Tuple[str, List[RuleFile]]:
+    """The project's directory, and where Claude Code's rules stand, managed ones first, since they may lock out all others."""
+    top = getenv("CLAUDE_PROJECT_DIR").rstrip("/") or workspace(where) or where
+    managed = SYSTEM + "/claude-code/managed-settings"
+    user = getenv("CLAUDE_CONFIG_DIR") or home.rstrip("/") + "/.claude"
+    flags = claude_flags()
+    named = next((value.split(",") for kind, value in flags if kind == "sources"), ["user", "project", "local"])
+    files = [RuleFile(path, True, read_claude_settings) for path in [managed + ".json", *files_in(managed + ".d", ".json")]]
+    for kind, value in flags:
+        if kind != "sources":
+            text = joined(top, value) if kind == "settings" else to_json({"permissions": {kind: split_rules(value)}})
+            files.append(RuleFile(value if value.lstrip().startswith("{") else text, True, read_claude_settings))
+    places = (("user", user + "/settings.json"), ("project", top + "/.claude/settings.json"), ("local", top + "/.claude/settings.local.json"))
+    return top, files + [RuleFile(path, name in named, read_claude_settings) for name, path in places]
+
+
+def claude_flags() -> List[Tuple[str, str]]:
+    """(kind, value) of what the running client was told about rules on its command line, where that can be seen."""
+    pid = getenv("CLAUDE_PID")
+    try:
+        words = fsdecode(read_file("/proc/%s/cmdline" % pid)).split("\0") if pid.isdigit() else []
+    except OSError:
+        return []
+    found: List[Tuple[str, str]] = []
+    kind = ""
+    for word in words:
+        if word.startswith("--"):
+            option, _, word = word.partition("=")
+            kind = CLAUDE_FLAGS.get(option, "")
+        if kind and word:
+            found.append((kind, word))
+            kind = kind if kind in ("allow", "deny") else ""  # these take several values
+    return found
+
+
+def split_rules(text: str) -> List[str]:
+    """The rules in a list such as `Bash(git log:*),Edit Read`."""
+    found = [""]
+    depth = 0
+    for c in text:
+        depth += (c == "(") - (c == ")")
+        if c in ", " and not depth:
+            found.append("")
+        else:
+            found[-1] += c
+    return [rule for rule in found if rule]
+
+
+def read_claude_settings(data: bytes, rules: Rules, counts: bool) -> None:
+    """Add the permissions of one of Claude Code's settings files. Raises ValueError."""
+    settings = from_json(data)
+    listed = table_in(settings, "permissions")
+    for text in texts_in(listed, "deny"):
+        rules.deny.extend(claude_rule(text, False))
+    for text in texts_in(listed, "ask"):
+        rules.ask.extend(claude_rule(text, False))
+    for text in texts_in(listed, "allow"):
+        rules.allow.extend(claude_rule(text, True) if counts and not rules.locked else [])
+    rules.locked = rules.locked or bool(settings.get("allowManagedPermissionRulesOnly"))
+
+
+def claude_rule(text: str, allows: bool) -> List[List[Any]]:
+    """A rule such as `Bash(git log:*)` as it is compared; none if it is not about commands. Where it is unclear, one that `allows`
+    does not count, and another counts for more than it says."""
+    tool, bracket, content = text.strip().partition("(")
+    content = content[:-1] if content.endswith(")") else content
+    if tool in ("Read", "Edit", "Write") and not allows:
+        return [["path", content, text]]
+    if tool != "Bash" and (allows or "*" not in tool or not matches_glob(tool, Invocation(["Bash"]))):
+        return []
+    if not bracket or content == "*":
+        return [["any", "", text]]
+    if allows and ("\\" in content or not text.endswith(")")):
+        return []
+    content = content.replace("\\", "")
+    name, colon, value = content.partition(":")
+    if content.endswith(":*") or "*" in content:
+        content = content[:-2] if content.endswith(":*") else content
+        return [["glob", content + "*", text] if "*" in content and value == "*" else ["glob" if "*" in content else "prefix", content, text]]
+    if colon and name.isidentifier() and not allows:  # a field of the call; those that run in the background are never touched
+        return [] if (name, value) == ("run_in_background", "true") else [["any", "", text]]
+    return [["exact", content, text]]
+
+
+# Codex: `prefix_rule(…)` in rules/*.rules, a closed form of Starlark
+
+CODEX_DECISIONS = {"allow": "allow", "prompt": "ask", "prompt-user": "ask", "forbidden": "deny"}
+CODEX_ARGUMENTS = frozenset(("pattern", "decision", "justification", "match", "not_match"))
+
+
+def codex_files(where: str, home: str) -> Tuple[str, List[RuleFile]]:
+    """The project's directory, and where Codex's rules stand. A project's own count only if it is trusted, which is not seen here:
+    they may but restrict."""
+    top = workspace(where) or where
+    user = getenv("CODEX_HOME") or home.rstrip("/") + "/.codex"
+    paths = files_in(SYSTEM + "/codex/rules", ".rules") + files_in(user + "/rules", ".rules")
+    files = [RuleFile(path, True, read_codex_rules) for path in paths]
+    folder = where
+    while folder and folder.startswith(top):
+        files += [RuleFile(path, False, read_codex_rules) for path in files_in(folder + "/.codex/rules", ".rules")]
+        folder = folder.rsplit("/", 1)[0]
+    return top, [*files, RuleFile(SYSTEM + "/codex/requirements.toml", False, read_nothing)]
+
+
+def read_nothing(data: bytes, rules: Rules, counts: bool) -> None:
+    """A file that may hold rules in a form that is not read here."""
+    raise ValueError("not read")
+
+
+def read_codex_rules(data: bytes, rules: Rules, counts: bool) -> None:
+    """Add the rules of one of Codex's .rules files. Raises ValueError on all but plain calls of what it knows."""
+    reader = Reader(data.decode())
+    reader.skip("\n;")
+    while reader.peek():
+        name = reader.take("name")
+        values = call_values(reader)
+        if reader.peek():
+            reader.take(";" if reader.peek() == ";" else "\n")
+            reader.skip("\n;")
+        if name == "prefix_rule":
+            add_codex_rule(values, rules, counts)
+        elif name not in ("network_rule", "host_executable"):  # which are about no command
+            raise ValueError("%s is not known" % name)
+
+
+def call_values(reader: Reader) -> Dict[str, Any]:
+    """The arguments of a call by name; the one without a name is the pattern."""
+    values: Dict[str, Any] = {}
+    reader.take("(")
+    reader.skip("\n")
+    while reader.peek() != ")":
+        name = "pattern"
+        if values or reader.peek() == "name":
+            name = reader.take("name")
+            reader.take("=")
+        if name in values:
+            raise ValueError("%s twice" % name)
+        reader.skip("\n")
+        values[name] = reader.value("string")
+        reader.skip("\n")
+        if reader.peek() != ")":
+            reader.take(",")
+            reader.skip("\n")
+    reader.take(")")
+    return values
+
+
+def add_codex_rule(values: Dict[str, Any], rules: Rules, counts: bool) -> None:
+    """Add `prefix_rule(pattern = …, decision = …)`. Raises ValueError."""
+    decision = values.get("decision", "allow")
+    kept = CODEX_DECISIONS.get(decision) if isinstance(decision, str) else None
+    pattern = values.get("pattern")
+    if kept is None or not isinstance(pattern, list) or not pattern or not CODEX_ARGUMENTS.issuperset(values):
+        raise ValueError("an unknown rule")
+    spec = [item if isinstance(item, list) else [item] for item in pattern]
+    if not all(words and all(isinstance(word, str) for word in words) for words in spec):
+        raise ValueError("an unknown pattern")
+    if kept != "allow" or counts:
+        getattr(rules, kept).append(["words", spec, " ".join("|".join(words) for words in spec)])
+
+
+# Gemini CLI: `tools` in its settings, and policies in TOML
+
+GEMINI_TOOLS = frozenset(("run_shell_command", "ShellTool", "*"))
+GEMINI_DECISIONS = {"allow": "allow", "deny": "deny", "ask_user": "ask"}
+GEMINI_KEYS = frozenset(("toolName", "decision", "priority", "commandPrefix"))  # of a rule that may allow something
+
+
+def gemini_files(where: str, home: str) -> Tuple[str, List[RuleFile]]:
+    """The project's directory, and where Gemini CLI's rules stand. A project's own may but restrict, since it may not be trusted."""
+    top = workspace(where) or where
+    files = [RuleFile(SYSTEM + "/gemini-cli/system-defaults.json", False, read_gemini_settings)]
+    for folder, counts in ((SYSTEM + "/gemini-cli", True), (home.rstrip("/") + "/.gemini", True), (top + "/.gemini", False)):
+        files.append(RuleFile(folder + "/settings.json", counts, read_gemini_settings))
+        files += [RuleFile(path, counts, read_gemini_policy) for path in files_in(folder + "/policies", ".toml")]
+    return top, files
+
+
+def read_gemini_settings(data: bytes, rules: Rules, counts: bool) -> None:
+    """Add the rules of one of Gemini CLI's settings files. Raises ValueError."""
+    settings = from_json(data)
+    tools = table_in(settings, "tools")
+    for text in texts_in(tools, "exclude") + texts_in(settings, "excludeTools"):
+        rules.deny.extend(gemini_rule(text))
+    for text in texts_in(tools, "allowed") + texts_in(settings, "allowedTools"):
+        rules.allow.extend(gemini_rule(text) if counts else [])
+    if "core" in tools or "coreTools" in settings:
+        raise ValueError("a list of the only tools there are")
+
+
+def gemini_rule(text: str) -> List[List[Any]]:
+    """A tool such as `run_shell_command(git log)` as it is compared; none if it is another tool."""
+    tool, bracket, content = text.strip().partition("(")
+    if tool not in GEMINI_TOOLS:
+        return []
+    return [["prefix", content.rstrip(")"), text] if bracket else ["any", "", text]]
+
+
+def read_gemini_policy(data: bytes, rules: Rules, counts: bool) -> None:
+    """Add the rules of one of Gemini CLI's policy files: TOML of a closed form. Raises ValueError on anything else."""
+    reader = Reader(data.decode())
+    reader.skip("\n")
+    while reader.peek():
+        opening = "".join(reader.take("[") for _ in range(2) if reader.peek() == "[")
+        table = reader.take("name")
+        for _ in opening:
+            reader.take("]")
+        if not opening:
+            raise ValueError("a key outside the tables")
+        row = table_rows(reader)
+        if opening + table == "[[rule":
+            add_gemini_rule(row, rules, counts)
+
+
+def table_rows(reader: Reader) -> Dict[str, Any]:
+    """The keys and values behind the heading of a TOML table."""
+    row: Dict[str, Any] = {}
+    while reader.peek():
+        reader.take("\n")
+        reader.skip("\n")
+        if reader.peek() in ("[", ""):
+            break
+        key = reader.take("name")
+        reader.take("=")
+        if key in row:
+            raise ValueError("%s twice" % key)
+        row[key] = reader.value("name")
+    return row
+
+
+def add_gemini_rule(row: Dict[str, Any], rules: Rules, counts: bool) -> None:
+    """Add one `[[rule]]`, if it is about shell commands. One that restricts some of them only restricts all. Raises ValueError."""
+    tools, prefix = as_list(row.get("toolName", "*")), as_list(row.get("commandPrefix", ""))
+    if "mcpName" in row or not GEMINI_TOOLS.intersection(tools):
+        return
+    decision = GEMINI_DECISIONS.get(str(row.get("decision")))
+    if decision is None:
+        raise ValueError("an unknown decision")
+    if decision != "allow" or counts and GEMINI_KEYS.issuperset(row):
+        kept = [["prefix" if text else "any", text, ("%s %s" % (decision, text)).strip()] for text in prefix]
+        getattr(rules, decision).extend(kept)
+
+
+def as_list(value: Any) -> List[str]:
+    """A text, or a list of texts, as a list. Raises ValueError on anything else."""
+    found = value if isinstance(value, list) else [value]
+    if not all(isinstance(item, str) for item in found):
+        raise ValueError("neither a text nor a list of texts")
+    return found
+
+
+# what Starlark and TOML have in common
+
+
+def tokens(text: str) -> Iterator[Tuple[str, str]]:
+    """(kind, text) of each token: "name" (numbers too), "string", a sign, "\\n". Comments are skipped. Raises ValueError on anything
+    else."""
+    i, end = 0, len(text)
+    while i < end:
+        c = text[i]
+        start = i
+        if c in " \t\r":
+            i += 1
+        elif c == "#":
+            i = text.find("\n", i) % (end + 1)
+        elif c in "()[]=,;\n":
+            yield c, c
+            i += 1
+        elif c in "\"'":
+            quote = c * 3 if text.startswith(c * 3, i) else c
+            i += len(quote)
+            while not text.startswith(quote, i):
+                i += 2 if text[i : i + 1] == "\\" else 1
+                if i >= end:
+                    raise ValueError("an open string")
+            yield "string", unescaped(text[start + len(quote) : i], quote)
+            i += len(quote)
+        else:
+            while i < end and (text[i] in NAME_CHARACTERS or text[i] in ".-+:"):
+                i += 1
+            if i == start:
+                raise ValueError("an unknown sign")
+            yield "name", text[start:i]
+
+
+def unescaped(raw: str, quote: str) -> str:
+    """What stands between quotes. Raises ValueError where the two languages differ."""
+    if "\n" in raw and len(quote) == 1 or "\\" in raw and quote != '"':
+        raise ValueError("an unusual string")
+    parts = raw.split("\\\\")
+    for escape, meant in (('\\"', '"'), ("\\n", "\n"), ("\\t", "\t")):
+        parts = [part.replace(escape, meant) for part in parts]
+    if any("\\" in part for part in parts):
+        raise ValueError("an unusual escape")
+    return "\\".join(parts)
+
+
+class Reader:
+    """A cursor over tokens. Every method raises ValueError on what does not fit."""
+
+    __slots__ = ("tokens", "at")
+
+    def __init__(self, text: str) -> None:
+        self.tokens = [*tokens(text), ("", "")]
+        self.at = 0
+
+    def peek(self) -> str:
+        """The kind of the next token, "" at the end."""
+        return self.tokens[self.at][0]
+
+    def take(self, kind: str) -> str:
+        """The next token, which must be of this kind."""
+        found, text = self.tokens[self.at]
+        if found != kind:
+            raise ValueError("%s where %s belongs" % (found or "the end", kind))
+        self.at += 1
+        return text
+
+    def skip(self, kinds: str) -> None:
+        """Skip tokens of these kinds, which are signs."""
+        while self.peek() and self.peek() in kinds:
+            self.at += 1
+
+    def value(self, other: str, depth: int = 0) -> Any:
+        """A string, a token of the kind `other` (as its text in a tuple, so that it is no string), or a list of values."""
+        if self.peek() != "[":
+            return self.take("string") if self.peek() == "string" else (self.take(other),)
+        if depth == 4:
+            raise ValueError("nested too deeply")
+        self.take("[")
+        found: List[Any] = []
+        self.skip("\n")
+        while self.peek() != "]":
+            found.append(self.value(other, depth + 1))
+            self.skip("\n")
+            if self.peek() != "]":
+                self.take(",")
+                self.skip("\n")
+        self.take("]")
+        return found
+
+
+RULE_FILES: Dict[str, Callable[[str, str], Tuple[str, List[RuleFile]]]] = {
+    "claude": claude_files, "codex": codex_files, "gemini": gemini_files,
+}  # fmt: skip
+
+
+# what a line runs
+
+
+class Invocation:
+    """A command that a line runs: its words, its `text` as it was typed, or in plain words where it stands inside another, and the
+    files that it may name, as seen from the project's directory."""
+
+    __slots__ = ("argv", "text", "names")
+
+    def __init__(self, argv: Sequence[str], text: str = "", names: Sequence[str] = ()) -> None:
+        self.argv, self.text, self.names = argv, text or " ".join(argv), names
+
+
+def runs_of(line: Line, below: str, depth: int = 0) -> Iterator[Invocation]:
+    """Every command of a line and, as far as the tables of programs know, what these run. `below` leads from the project's
+    directory to the working directory."""
+    for command in line.commands:
+        argv = [word.text for word in command.words]
+        files = [redirect.target.text for redirect in command.redirects]
+        if argv or files:
+            names = ["%s/%s" % (below, word) for word in [*argv[1:], *files] if not word.startswith("-")]
+            yield Invocation(argv or [""], line.text[command.start : command.end], names)
+        if argv:
+            yield Invocation(argv, line.text[command.words[0].start : command.words[-1].end])
+            yield from runs_inside(argv, below, depth)
+
+
+def runs_inside(argv: Sequence[str], below: str, depth: int) -> Iterator[Invocation]:
+    """`argv`, and what it runs when its programs are wrappers, shells or ctx itself."""
+    found, ahead = {0}, [0]
+    while ahead:
+        words = argv[ahead.pop() :]
+        yield Invocation(words)
+        if "/" in words[0]:
+            yield Invocation([words[0][words[0].rfind("/") + 1 :], *words[1:]])
+        text = inner_text(words)
+        if text is not None and depth < LAYERS:
+            yield from runs_of(scan(text), below, depth + 1)
+        for start in inner_starts(words):
+            start += len(argv) - len(words)
+            if start < len(argv) and start not in found:
+                found.add(start)
+                ahead.append(start)
+
+
+def inner_starts(argv: Sequence[str]) -> Sequence[int]:
+    """Where in `argv` a command may start that it runs. The options of wrappers are not all known, so there may be several."""
+    name = program_name(argv[0])
+    rule, at = rule_for(name), 0
+    if rule and rule.kind == "sub":
+        at = rule.operand(argv, 1)
+        rule = rule_for("%s/%s" % (name, argv[at])) if at < len(argv) else None
+    kind = rule.kind if rule else "builtin" if name in PASSING else ""
+    if rule and kind in ("wrap", "left", "exec", "xargs"):
+        return range(at + 1, at + inner_command(rule, argv[at:]) + 2)
+    if kind == "builtin":
+        return (1, 2)
+    if kind == "ctx":
+        return [i + 1 for i, word in enumerate(argv) if word == "--"]
+    if kind == "find":
+        return [i + 1 for i, word in enumerate(argv) if word in EXECUTING or word in EXECUTING_FD]
+    return [i for i, word in enumerate(argv) if i and is_ctx(word)] if kind == "python" else ()
+
+
+def inner_text(argv: Sequence[str]) -> Optional[str]:
+    """The command line that a shell, `eval` or `ctx run --shell` is given as a text, None if `argv` is none of these."""
+    name = program_name(argv[0])
+    rule = rule_for(name)
+    if rule and rule.kind == "shell":
+        return shell_text(argv)
+    if name == "eval":
+        return " ".join(argv[1:])
+    if rule and rule.kind == "ctx":
+        for i, word in enumerate(argv):
+            if word.startswith("--shell"):
+                return word[8:] or " ".join(argv[i + 1 : i + 2])
     return None
 
 
-def permission(host: str, text: str, line: Line, mode: str, rules: Any) -> Permission:
-    """Stand-in."""
+def is_ctx(word: str) -> bool:
+    """Whether a word names this program."""
+    rule = rule_for(program_name(word))
+    return rule is not None and rule.kind == "ctx"
+
+
+def executes(argv: Sequence[str]) -> bool:
+    """Whether `argv` is ctx, asked to run something."""
+    verb = next((word for word in argv[1:] if not word.startswith("-")), "")
+    return is_ctx(argv[0]) and ("--" in argv or verb in EXECUTING_VERBS or DYNAMIC in verb)
+
+
+PASSING = frozenset("command builtin exec nocorrect noglob time".split())  # builtins that run what stands behind them
+EXECUTING_VERBS = frozenset(("run", "seq", "plan"))
+
+
+# comparing
+
+
+def matches_prefix(spec: str, run: Invocation) -> bool:
+    """The text starts with the words of `spec`."""
+    return run.text.startswith(spec) and run.text[len(spec) : len(spec) + 1] in ("", " ")
+
+
+def matches_glob(spec: str, run: Invocation) -> bool:
+    """`*` in `spec` stands for any characters; a single one at the end, behind a space, also for nothing with that space."""
+    text = run.text
+    first, *pieces = spec.split("*")
+    last = pieces.pop()
+    if not last and not pieces and first.endswith(" ") and text == first[:-1]:
+        return True
+    at = len(first)
+    if not text.startswith(first):
+        return False
+    for piece in pieces:
+        found = text.find(piece, at)
+        if found < 0:
+            return False
+        at = found + len(piece)
+    return text.endswith(last) and len(text) - len(last) >= at
+
+
+def matches_words(spec: Sequence[Sequence[str]], run: Invocation) -> bool:
+    """The command starts with one word of each set in `spec`."""
+    return len(run.argv) >= len(spec) and all(run.argv[i] in words for i, words in enumerate(spec))
+
+
+def matches_path(spec: str, run: Invocation) -> bool:
+    """The command may name a file of the pattern `spec`, in a generous reading: the name that says most of the pattern occurs."""
+    for sign in "?[]{}!~":
+        spec = spec.replace(sign, "*")
+    telling = max(spec.replace("/", "*").split("*"), key=len).strip(".")
+    return any(telling in name for name in run.names) if telling else bool(run.names) and program_name(run.argv[0]) in READING_FILES
+
+
+MATCHERS: Dict[str, Callable[[Any, Invocation], bool]] = {
+    "any": lambda spec, run: True, "exact": lambda spec, run: bool(run.text == spec), "prefix": matches_prefix,
+    "glob": matches_glob, "words": matches_words, "path": matches_path,
+}  # fmt: skip
+
+
+def first_match(rules: Sequence[List[Any]], runs: Iterable[Invocation]) -> Optional[str]:
+    """The first rule that one of `runs` matches, as the user wrote it; None if there is none."""
+    for form, spec, label in rules:
+        matches = MATCHERS[form]
+        for run in runs:
+            if matches(spec, run):
+                return str(label)
+    return None
+
+
+# judging
+
+# Modes in which rules and read-only commands decide. In others the host judges by itself, or plans.
+RULED_MODES = frozenset(("", "default", "acceptEdits", "dontAsk", "bypassPermissions"))
+
+
+def permission(host: str, text: str, line: Line, mode: str, rules: Rules) -> Permission:
+    """What `host` would do with the command line `text`, scanned as `line`, in its permission mode `mode`.
+
+    What ctx is asked to run is judged as if it had been typed, whatever rule there is for ctx: where nothing allows it, the answer
+    is "ask". So it is for hosts whose rules cannot be read, since one of these may forbid it.
+    """
+    if len(text) > COMMAND_LIMIT:
+        return Permission("ask", "too long to be judged") if "ctx" in text else Permission("none")
+    runs = [Invocation([""], text), *runs_of(line, rules.where[len(rules.top) :] if rules.where.startswith(rules.top) else "")]
+    for decision, listed in (("deny", rules.deny), ("ask", rules.ask)):
+        rule = first_match(listed, runs) if listed else None
+        if rule is not None:
+            return Permission(decision, rule)
+    if rules.unreadable and host in RULE_FILES:
+        return Permission("ask", "a rule that ctx cannot read")
+    dialect = DIALECTS.get(host)
+    if dialect and mode in RULED_MODES and not rules.unreadable:
+        granted = Grant(dialect, line, rules).decision()
+        if granted.decision != "none":
+            return granted
+    if mode != "bypassPermissions" and (any(executes(run.argv) for run in runs) or line.unsure and "ctx" in text):
+        return Permission("deny" if mode == "dontAsk" else "ask", "no rule for what ctx is asked to run")
     return Permission("none")
+
+
+class Dialect:
+    """What a host lets pass: redirections it does not ask about, variables that may stand in front, wrappers it looks behind, and
+    `free`, which says of the words of a command whether it runs them unasked."""
+
+    __slots__ = ("redirections", "variables", "wrappers", "free", "files")
+
+    def __init__(self, free: Callable[[Sequence[str]], bool], redirections: Sequence[str] = (), variables: FrozenSet[str] = frozenset(),
+                 wrappers: FrozenSet[str] = frozenset(), files: bool = False) -> None:  # fmt: skip
+        self.free, self.redirections, self.variables, self.wrappers, self.files = free, redirections, variables, wrappers, files
+
+
+class Grant:
+    """The search for what lets a line run unasked. Every method is sure of a yes, and says no otherwise."""
+
+    __slots__ = ("dialect", "line", "rules", "bases", "programs")
+
+    def __init__(self, dialect: Dialect, line: Line, rules: Rules) -> None:
+        self.dialect, self.line, self.rules = dialect, line, rules
+        self.bases = [rules.where]  # the directories in which a command of the line may run
+        self.programs: List[str] = []  # of the commands read so far
+
+    def decision(self) -> Permission:
+        """The permission for the whole line: as strong as that of its weakest command."""
+        commands = self.line.commands
+        if self.line.unsure or not 0 < len(commands) <= PARTS_LIMIT or not self.is_plain():
+            return Permission("none")
+        found = Permission("free")
+        for command in commands:
+            part = self.part(command)
+            if part is None:
+                return Permission("none")
+            if part and found.decision == "free":
+                found = Permission("allow", part)
+        return Permission("none") if "cd" in self.programs and "git" in self.programs else found
+
+    def is_plain(self) -> bool:
+        """Nothing in the line but commands in a list, of words that are known, and redirections that the host does not mind."""
+        text, typed = self.line.text, []
+        for command in self.line.commands:
+            if command.kind or command.nest or command.background or command.negated or not command.words:
+                return False
+            redirections = [redirect.fd + redirect.op + redirect.target.text for redirect in command.redirects]
+            words = command.assigns + command.words
+            if not set(redirections).issubset(self.dialect.redirections) or any(not self.is_plain_word(word) for word in words):
+                return False
+            typed += [text[word.start : word.end] for word in words]
+        hidden = any(text.count(sign) != "".join(typed).count(sign) for sign in "\\#")  # in a comment, or over a line's end
+        timed = any(command.timed for command in self.line.commands)
+        return not hidden and not (timed and "time -p" in text) and text.replace("\n", "").isprintable()
+
+    def is_plain_word(self, word: Word) -> bool:
+        """A word that everybody reads alike."""
+        raw = self.line.text[word.start : word.end]
+        quoted = raw[0] + raw[-1] == "''" and raw.count("'") == 2
+        return word.value is not None and "\n" not in raw and raw[0] != "=" and (quoted or "\\" not in raw)
+
+    def part(self, command: Command) -> Optional[str]:
+        """The rule that lets one command run, "" if the host runs it by itself, None if it would ask."""
+        argv = [word.text for word in command.words]
+        if any(assigned_name(word.text) not in self.dialect.variables for word in command.assigns):
+            return None
+        at = 3 if argv[0] == "ctx" and argv[1:3] == ["run", "--"] else 0
+        starts = [at]
+        while at < len(argv) and argv[at] in self.dialect.wrappers:
+            at = behind_wrapper(argv, at)
+            starts.append(at)
+        if at >= len(argv) or not self.harmless(argv[at:]):
+            return None
+        end = command.words[-1].end
+        rule = self.listed([Invocation(argv[i:], self.line.text[command.words[i].start : end]) for i in starts])
+        bare = len(starts) == 1 and not command.assigns and not command.timed
+        return rule if rule is not None else "" if bare and self.dialect.free(argv[at:]) else None
+
+    def listed(self, runs: Sequence[Invocation]) -> Optional[str]:
+        """The rule that allows one of `runs`; one that names a group does not count for programs that run anything."""
+        argv = runs[-1].argv
+        closed = argv[0] in NEVER_BY_PREFIX or any(word.startswith(FIND_ACTIONS) for word in argv if "find" in argv[0])
+        return first_match([rule for rule in self.rules.allow if not closed or rule[0] == "exact"], runs)
+
+    def harmless(self, argv: Sequence[str]) -> bool:
+        """No rule is enough for a program that means another, or for files that are not the project's."""
+        name = argv[0][argv[0].rfind("/") + 1 :]
+        self.programs.append(name)
+        if name in BUILTINS and name not in SIMPLE_BUILTINS or name in NEVER_BY_RULE or name in WRITING_FILES:
+            return False
+        if is_ctx(name) or any(executes(run.argv) for run in runs_inside(argv, "", 0)):
+            return False
+        if not self.dialect.files or name not in READING_FILES:
+            return True
+        if any(not self.rules.inside(word, base) for word in argv[1:] if not word.startswith("-") for base in self.bases):
+            return False
+        if name == "cd":
+            self.bases.append(joined(self.bases[0], argv[-1]))
+            return len(argv) == 2 and self.programs.count("cd") == 1
+        return not any("/" in word or ".." in word for word in argv[1:] if word.startswith("-"))
+
+
+def behind_wrapper(argv: Sequence[str], at: int) -> int:
+    """The index of the command that the wrapper argv[at] runs; len(argv) where its options are not plain."""
+    rule = rule_for(argv[at])
+    i = at + inner_command(rule, argv[at:]) if rule else len(argv)
+    plain = all(word.lstrip("-").replace(".", "").isalnum() and not word.startswith("--") for word in argv[at + 1 : i])
+    return i if plain else len(argv)
+
+
+# What Claude Code 2.1.332 was seen to run unasked, or behind which it was seen to look for the command that a rule allows: a part
+# of what it does (tests/corpus/claude_permissions.json). Letters are those of options without or with an attached value.
+CLAUDE_READS = {
+    "echo": "neE", "pwd": "LP", "true": "", "whoami": "", "basename": "", "dirname": "", "which": "a", "cd": "",
+    "ls": "1aAlhrtRSFGdinosp", "cat": "nbsETvA", "head": "nqvc0123456789", "tail": "nqvc0123456789", "wc": "lwcmL", "stat": "",
+    "grep": "inrlLcvwxoEFshHPABCme0123456789", "egrep": "inrlLcvwxoshHABCme0123456789", "fgrep": "inrlLcvwxoshHABCme0123456789",
+    "sort": "nrufVhgb", "uniq": "cdui", "diff": "uqrbwBN", "du": "shcak",
+}  # fmt: skip
+CLAUDE_GIT = frozenset("status diff log show branch ls-files blame describe shortlog rev-parse".split())
+CLAUDE_VARIABLES = frozenset(
+    "CI NODE_ENV PYTHONUNBUFFERED RUST_BACKTRACE RUST_LOG NO_COLOR FORCE_COLOR LANG LC_ALL TERM COLUMNS TZ".split()
+)
+GIT_OPTIONS = frozenset(
+    "--stat --oneline --name-only --name-status --cached --staged --graph --all --decorate --no-color --shortstat --numstat"
+    " --short --porcelain -p -s -sb -b -a -r -v -vv".split()
+)
+NO_OPERANDS = frozenset(("uniq", "git/branch", "pwd", "true", "whoami"))
+
+
+def claude_free(argv: Sequence[str]) -> bool:
+    """Claude Code runs it unasked."""
+    if argv[0] == "git":
+        return len(argv) > 1 and argv[1] in CLAUDE_GIT and git_reads(argv[1:])
+    letters = CLAUDE_READS.get(argv[0])
+    if letters is None:
+        return False
+    options = [word for word in argv[1:] if word.startswith("-") and (argv[0] != "echo" or word == argv[1])]
+    operands = len(argv) - 1 - len(options)
+    return all(set(word[1:]).issubset(letters) for word in options) and not (operands and argv[0] in NO_OPERANDS)
+
+
+def git_reads(argv: Sequence[str]) -> bool:
+    """A subcommand of git that reads, with options that do not make it do anything else."""
+    options = [word for word in argv[1:] if word.startswith("-")]
+    plain = all(word in GIT_OPTIONS or word[1:].isdigit() for word in options)
+    return plain and not (len(argv) - 1 - len(options) and "git/" + argv[0] in NO_OPERANDS)
+
+
+# Codex, whatever its approval policy is (its own list is longer).
+CODEX_READS = frozenset("cat cd cut echo false grep head ls nl pwd rev seq stat tail tr true uname uniq wc which whoami".split())
+CODEX_GIT = frozenset(("status", "diff", "log", "show"))
+
+
+def codex_free(argv: Sequence[str]) -> bool:
+    """Codex runs it unasked."""
+    if argv[0] == "git":
+        return len(argv) > 1 and argv[1] in CODEX_GIT and git_reads(argv[1:])
+    return argv[0] in CODEX_READS
+
+
+def never_free(argv: Sequence[str]) -> bool:
+    """For hosts that run no command unasked."""
+    return False
+
+
+DIALECTS = {
+    "claude": Dialect(
+        claude_free, ("2>&1", ">/dev/null", "2>/dev/null", "1>/dev/null", "&>/dev/null", ">&2", "1>&2"), CLAUDE_VARIABLES,
+        frozenset(("timeout", "nice", "nohup", "stdbuf")), True,
+    ),
+    "codex": Dialect(codex_free),
+    "gemini": Dialect(never_free),
+}  # fmt: skip
+
+SIMPLE_BUILTINS = frozenset("cd echo false printf pwd test true".split())
+NEVER_BY_PREFIX = frozenset("watch setsid ionice flock".split())
+FIND_ACTIONS = ("-exec", "-ok", "-delete", "-fprint", "-fls")
+NEVER_BY_RULE = frozenset("env sudo doas su xargs parallel".split())
+READING_FILES = frozenset(
+    "cat cd column cut diff du egrep fgrep file find grep head hexdump jq less ls md5sum more nl od paste rg sha1sum sha256sum sort stat"
+    " strings tac tail tr tree uniq wc xxd".split()
+)
+WRITING_FILES = frozenset("awk base64 cp dd install ln mkdir mv rm rmdir rsync sed shred tee touch truncate".split())
 
 
 # ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
