@@ -13556,9 +13556,7 @@ def names_bound(statement: Any) -> List[str]:
         return [statement.name]
     if isinstance(statement, ast.Import):
         return [alias.name for alias in statement.names]
-    if isinstance(statement, ast.AnnAssign):
-        return names_bound(ast.Assign([statement.target], statement.value))
-    targets = statement.targets if isinstance(statement, ast.Assign) else []
+    targets = [statement.target] if isinstance(statement, ast.AnnAssign) else statement.targets if isinstance(statement, ast.Assign) else []
     parts = [part for target in targets for part in (target.elts if isinstance(target, ast.Tuple) else [target])]
     return [part.id for part in parts if isinstance(part, ast.Name)]
 
@@ -13598,6 +13596,7 @@ def unpack(read: Callable[[int, int], bytes], file: str) -> Dict[str, Any]:
     whatever that mentions is defined with it, functions when they are called. This and the next function run alone, ahead of all others."""
     import marshal
 
+    function_type: Any = type(undefined)
     size = int.from_bytes(read(0, 8), "little")
     functions, others = marshal.loads(read(8, size))
     start = size + 8
@@ -13617,7 +13616,7 @@ def unpack(read: Callable[[int, int], bytes], file: str) -> Dict[str, Any]:
             if name in others:
                 define(name)
             else:
-                space[name] = function = type(undefined)(undefined.__code__, space, name)
+                space[name] = function = function_type(undefined.__code__, space, name)
                 function.__kwdefaults__ = {"_self": function}
 
     space["__define__"] = define
