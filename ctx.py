@@ -13636,9 +13636,11 @@ def undefined(*words: Any, _self: Any, **options: Any) -> Any:
 def run_pack(path: str, file: str, entry: str) -> None:
     """Run one definition of the pack at `path`: "__main__", or a function that takes `sys.argv`. With the two before it, this is what
     the bytecode files of a build hold."""
+    import gc
     import posix
     import sys
 
+    gc.set_threshold(50_000)  # most calls end before there is garbage to look for, and looking costs a tenth of them
     fd = posix.open(path, posix.O_RDONLY | posix.O_CLOEXEC)  # stays open: the file may be replaced while this runs
     space = unpack(lambda offset, size: posix.pread(fd, size, offset), file)
     space["__define__"](entry)
@@ -13684,15 +13686,15 @@ try:
 except OSError:
     code = None
 if not code:
-    with open(%(build)r + "/ctx.py", "rb") as file:
-        code = compile(file.read(), %(build)r + "/ctx.py", "exec")
+    with open(%(build)r + "/source/ctx.py", "rb") as file:
+        code = compile(file.read(), "ctx.py", "exec")
 exec(code, {"__name__": "__main__", "__file__": %(launcher)r})
 """
 
 
 def own_source() -> bytes:
     """The text of this program. Raises CtxError where it cannot be found."""
-    beside = absolute(__file__).rsplit("/", 1)[0] + "/ctx.py"
+    beside = absolute(__file__).rsplit("/", 1)[0] + "/source/ctx.py"
     try:
         if not __file__.endswith(".pyz"):
             return read_file(__file__ if __file__.endswith(".py") else beside)
@@ -13730,22 +13732,30 @@ def install_build() -> str:
 
 
 def build_files(source: bytes, folder: str, launcher: str) -> Dict[str, bytes]:
-    """The files of a build by name. `launcher` is where users find the one named ctx."""
+    """The files of a build by name. `launcher` is where users find the one named ctx.
+
+    The source, for the day the interpreter changes, has no `program` beside it, so that a hook that runs from it inserts itself."""
     names = {"python": own_python(), "build": folder, "launcher": launcher}
     start = "run_pack(%r, %r, %%r)" % (folder + "/ctx.pack", launcher)
     return {
-        "ctx.py": source,
         "ctx.pack": pack(source),
         "ctx.pyc": bytecode(source, start % "__main__"),
-        "hook.pyc": bytecode(source, start % "hook_main"),
+        "hook.pyc": bytecode(source, start % "hook_entry"),
         "ctx": (LAUNCHER % names).encode(),
+        "program": launcher.encode() + b"\n",
+        "source/ctx.py": source,
     }
+
+
+def hook_entry(argv: Sequence[str]) -> None:
+    """What a build runs as its hook: `argv` is the file, the host, the event."""
+    hook_main(argv[1:], lambda: gate_answer)
 
 
 def write_build(folder: str, files: Dict[str, bytes]) -> None:
     """Write a directory of files in one step; it is fine if somebody else was quicker. Raises OSError."""
     draft = temporary_beside(folder)
-    make_dirs(draft)
+    make_dirs(draft + "/source")
     for name, data in files.items():
         write_atomic("%s/%s" % (draft, name), data, 0o700 if name == "ctx" else 0o600)
     try:
@@ -13776,9 +13786,11 @@ def collect_builds(folder: str, keep: str) -> None:
 
 
 def remove_directory(path: str) -> None:
-    """Remove a directory of files, as far as possible."""
+    """Remove a directory and what is in it, as far as possible."""
     for name in list_dir(path):
-        remove("%s/%s" % (path, name))
+        inside_it = "%s/%s" % (path, name)
+        if not remove(inside_it):
+            remove_directory(inside_it)
     try:
         posix.rmdir(path)
     except OSError:

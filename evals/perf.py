@@ -156,7 +156,7 @@ def row_hook(bench: Bench) -> Row:
         event = {"session_id": "s", "cwd": bench.dir, "permission_mode": "default", "hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": command}}
         with open(bench.path(name + ".json"), "w") as file:
             json.dump(event, file)
-        words = [bench.python, "-I", "-S", bench.build + "/hook.pyc", "claude", "pre"]
+        words = [bench.python, "-I", "-S", bench.build + "/hook.pyc", "claude", "PreToolUse"]
         contenders[name] = lambda words=words, name=name: bench.run(words, stdin=bench.path(name + ".json"))[0]  # type: ignore[misc]
     times = turns(100, contenders)
     parts = ["%s %.2f×" % (name, times[name] / times["pass"]) for name in HOOK_COMMANDS]

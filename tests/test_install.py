@@ -143,8 +143,8 @@ def run(words, **options):
 def test_a_build_is_private(built):
     folder = Path(os.path.realpath(built))
     assert folder.parent == built.parent / "builds"
-    assert {path.name for path in folder.iterdir()} == {"ctx", "ctx.py", "ctx.pyc", "ctx.pack", "hook.pyc"}
-    assert all(path.stat().st_mode & 0o077 == 0 for path in [folder, *folder.iterdir()])
+    assert {path.name for path in folder.iterdir()} == {"ctx", "ctx.pyc", "ctx.pack", "hook.pyc", "program", "source"}
+    assert all(path.stat().st_mode & 0o077 == 0 for path in [folder, *folder.rglob("*")])
 
 
 def test_the_launcher_does_what_the_source_does(built, run_ctx, tmp_path):
