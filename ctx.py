@@ -12921,9 +12921,11 @@ def delta_block(run: Run, found: Sequence[Evidence], before: Run) -> bytes:
 
 def self_command() -> str:
     """How the shell that reads a digest calls this program: by its name where PATH has it, else as it was started."""
-    script = absolute(sys.argv[0]) if sys.argv and sys.argv[0] else absolute(__file__)
+    script = absolute(__file__)
     if is_same(fsdecode(find_program(b"ctx")), script):
         return "ctx"
+    if "." not in script[script.rfind("/") :] and posix.access(script, posix.X_OK):  # the launcher that setup makes
+        return shell_word(script)
     if sys.executable and is_same(fsdecode(find_program(b"python3")), sys.executable):
         return "python3 " + shell_word(script)
     return "%s %s" % (shell_word(sys.executable or "python3"), shell_word(script))
@@ -14317,6 +14319,314 @@ GATES = {"post": after_tool, "failed": after_failure, "start": session_start, "c
 # 23 · install
 # Knows how ctx is set up and whether it is in order. Never knows what a verb prints.
 # ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+# ── the packed form
+#
+# All of this file takes 140 ms to compile and 6 ms to load as bytecode, and a call needs a tenth of it. What is installed is a pack:
+# each definition of module level (a function, a class, a table) compiled alone, and made when something that names it is called.
+# So a call pays for what it uses, and nobody keeps a list of what that is.
+
+if TYPE_CHECKING:
+    Definition = Tuple[List[str], List[Any]]  # the names it binds, its statements
+
+
+def pack(source: bytes) -> bytes:
+    """The text of this file as a pack for the running interpreter: the size of the index (8 bytes, little endian), the index, the
+    definitions, all but the size marshalled. Raises CtxError on a statement of module level that defines nothing."""
+    import marshal
+
+    found = definitions(source)
+    order = {name: number for number, (names, _) in enumerate(found) for name in names}
+    index: Tuple[Dict[str, int], Dict[str, int]] = ({}, {})
+    blobs: List[bytes] = []
+    size = 0
+    for number, (names, statements) in enumerate(found):
+        code = code_of(statements)
+        needs = [name for name in sorted(names_in(code)) if order.get(name, number) != number]
+        above = tuple(name for name in needs if order[name] < number)
+        blobs.append(marshal.dumps((code, above, tuple(name for name in needs if order[name] > number))))
+        for name in names:
+            index[not is_function(code, statements[0])][name] = size << 24 | len(blobs[-1])
+        size += len(blobs[-1])
+    head = marshal.dumps(index)
+    return b"".join([len(head).to_bytes(8, "little"), head, *blobs])
+
+
+def definitions(source: bytes) -> List[Definition]:
+    """What a source defines, in order. What stands behind `if __name__ == "__main__"` defines that name; a statement that changes a
+    table is part of the table. Raises CtxError."""
+    import ast
+
+    found: List[Definition] = []
+    owner: Dict[str, Definition] = {}
+    for node in ast.parse(source).body:
+        names, statements = names_bound(node), [node]
+        if isinstance(node, ast.If) and isinstance(node.test, ast.Compare):
+            names, statements = ["__main__"], node.body
+        elif isinstance(node, (ast.If, ast.ImportFrom)) or isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+            continue  # TYPE_CHECKING, __future__, a docstring
+        elif not names:
+            table = owner.get(next((part.id for part in ast.walk(node) if isinstance(part, ast.Name)), ""))
+            if not table or isinstance(table[1][0], (ast.FunctionDef, ast.ClassDef)):
+                raise CtxError("line %d: a statement that defines nothing" % node.lineno, "assign its outcome to a name")
+            table[1].append(node)
+            continue
+        found.append((names, statements))
+        owner.update(dict.fromkeys(names, found[-1]))
+    return found
+
+
+def names_bound(statement: Any) -> List[str]:
+    """The names of module level that a definition, an import or an assignment binds."""
+    import ast
+
+    if isinstance(statement, (ast.FunctionDef, ast.ClassDef)):
+        return [statement.name]
+    if isinstance(statement, ast.Import):
+        return [alias.name for alias in statement.names]
+    targets = [statement.target] if isinstance(statement, ast.AnnAssign) else statement.targets if isinstance(statement, ast.Assign) else []
+    parts = [part for target in targets for part in (target.elts if isinstance(target, ast.Tuple) else [target])]
+    return [part.id for part in parts if isinstance(part, ast.Name)]
+
+
+def is_function(code: Any, statement: Any) -> bool:
+    """Whether a statement, with its code, defines a plain function, for which something can stand in until it is called. Nothing can
+    turn into a generator."""
+    is_plain = type(statement).__name__ == "FunctionDef" and not statement.decorator_list
+    return is_plain and not any(getattr(constant, "co_flags", 0) & 0x20 for constant in code.co_consts)  # CO_GENERATOR
+
+
+def code_of(statements: List[Any]) -> Any:
+    """The code of some statements, without docstrings and the annotations of arguments, which nothing reads."""
+    import __future__
+    import ast
+
+    for statement in statements:
+        for node in ast.walk(statement):
+            if isinstance(node, ast.arg):
+                node.annotation = None
+            elif isinstance(node, ast.FunctionDef):
+                node.returns = None
+    return compile(ast.Module(statements, []), "ctx.py", "exec", __future__.annotations.compiler_flag, True, 2)
+
+
+def names_in(code: Any) -> Set[str]:
+    """Every global name (and attribute) that a code object or one inside it mentions."""
+    found = set(code.co_names)
+    for constant in code.co_consts:
+        if hasattr(constant, "co_names"):
+            found |= names_in(constant)
+    return found
+
+
+def unpack(read: Callable[[int, int], bytes], file: str) -> Dict[str, Any]:
+    """The namespace of a pack: `read(offset, size)` gives its bytes, `file` becomes `__file__`. "__define__" in it defines a name;
+    whatever that mentions is defined with it, functions when they are called. This and the next function run alone, ahead of all others."""
+    import marshal
+
+    function_type: Any = type(undefined)
+    size = int.from_bytes(read(0, 8), "little")
+    functions, others = marshal.loads(read(8, size))
+    start = size + 8
+    space: Dict[str, Any] = {"__name__": "ctx", "__file__": file}
+
+    def define(name: str) -> None:
+        spot = others[name] if name in others else functions[name]
+        code, above, below = marshal.loads(read(start + (spot >> 24), spot & 0xFFFFFF))
+        mention(above)
+        exec(code, space)
+        mention(below)
+
+    def mention(names: Sequence[str]) -> None:
+        for name in names:
+            if name in space:
+                continue
+            if name in others:
+                define(name)
+            else:
+                space[name] = function = function_type(undefined.__code__, space, name)
+                function.__kwdefaults__ = {"_self": function}
+
+    space["__define__"] = define
+    return space
+
+
+def undefined(*words: Any, _self: Any, **options: Any) -> Any:
+    """What stands in for a function until it is called: then it becomes that function, for all who hold it already."""
+    space, name = _self.__globals__, _self.__name__
+    space["__define__"](name)
+    real = space[name]
+    _self.__code__, _self.__defaults__, _self.__kwdefaults__ = real.__code__, real.__defaults__, real.__kwdefaults__
+    space[name] = _self
+    return _self(*words, **options)
+
+
+def run_pack(path: str, file: str, entry: str) -> None:
+    """Run one definition of the pack at `path`: "__main__", or a function that takes `sys.argv`. With the two before it, this is what
+    the bytecode files of a build hold."""
+    import gc
+    import posix
+    import sys
+
+    gc.set_threshold(50_000)  # most calls end before there is garbage to look for, and looking costs a tenth of them
+    fd = posix.open(path, posix.O_RDONLY | posix.O_CLOEXEC)  # stays open: the file may be replaced while this runs
+    space = unpack(lambda offset, size: posix.pread(fd, size, offset), file)
+    space["__define__"](entry)
+    if entry in space:
+        space[entry](sys.argv)
+
+
+LOADER = ("unpack", "undefined", "run_pack")
+
+
+def bytecode(source: bytes, call: str) -> bytes:
+    """A .pyc file that needs nothing but the interpreter: the loader of packs, and one call of it."""
+    import ast
+    import marshal
+
+    statements = [statement for names, (statement, *_) in definitions(source) if names[0] in LOADER]
+    return magic_number() + bytes(12) + marshal.dumps(code_of(statements + ast.parse(call).body))
+
+
+def magic_number() -> bytes:
+    """What the bytecode of the running interpreter begins with."""
+    from importlib.util import MAGIC_NUMBER
+
+    return MAGIC_NUMBER
+
+
+# ── builds
+#
+# An installed ctx is a directory that is never changed: builds/<hash>-<bytecode version>. What hosts and users name is the link
+# `current` to the newest, so that a new build changes none of their files (Codex trusts a hook by the hash of its text).
+
+BUILD_GRACE = 86400  # seconds that a build outlives its successor: what runs of it may still have to begin again from its files
+
+LAUNCHER = """\
+#!%(python)s -IS
+from _frozen_importlib_external import MAGIC_NUMBER
+from marshal import loads
+
+try:
+    with open(%(build)r + "/ctx.pyc", "rb") as file:
+        head, code = file.read(16), file.read()
+    code = loads(code) if head[:4] == MAGIC_NUMBER else None
+except OSError:
+    code = None
+if not code:
+    with open(%(build)r + "/source/ctx.py", "rb") as file:
+        code = compile(file.read(), "ctx.py", "exec")
+exec(code, {"__name__": "__main__", "__file__": %(launcher)r})
+"""
+
+
+def own_source() -> bytes:
+    """The text of this program. Raises CtxError where it cannot be found."""
+    beside = absolute(__file__).rsplit("/", 1)[0] + "/source/ctx.py"
+    try:
+        if not __file__.endswith(".pyz"):
+            return read_file(__file__ if __file__.endswith(".py") else beside)
+        import zipfile
+
+        with zipfile.ZipFile(__file__) as archive:
+            return archive.read("ctx.py")
+    except (OSError, KeyError) as error:
+        raise CtxError("%s: its source is not there: %s" % (__file__, error), "start ctx.py or ctx.pyz itself") from None
+
+
+def own_python() -> str:
+    """The interpreter that runs this, none of a version manager's shims, and not that of an environment, which may go any day."""
+    import os
+
+    return os.path.realpath(sys.executable)
+
+
+def install_build() -> str:
+    """Install this program for this interpreter below the store's root; the path of the link to it. Raises CtxError."""
+    try:
+        root = writable_store().root
+        if root == temp_root():
+            raise CtxError("no directory to install in: %s is only temporary" % root, "set HOME, or CTX_HOME")
+        source, link = own_source(), root + "/current"
+        digest = sha256(b"\0".join([source, own_python().encode(), root.encode()])).hexdigest()
+        folder = "%s/builds/%s-%s" % (root, digest[:12], magic_number()[:2].hex())
+        if not exists(folder):
+            write_build(folder, build_files(source, folder, link + "/ctx"))
+        point_to(link, folder)
+        collect_builds(root + "/builds", folder)
+    except OSError as error:
+        raise CtxError("%s: %s" % (error.filename or "the store", error.strerror), "ctx cannot be installed there; set CTX_HOME") from None
+    return link
+
+
+def build_files(source: bytes, folder: str, launcher: str) -> Dict[str, bytes]:
+    """The files of a build by name. `launcher` is where users find the one named ctx.
+
+    The source, for the day the interpreter changes, has no `program` beside it, so that a hook that runs from it inserts itself."""
+    names = {"python": own_python(), "build": folder, "launcher": launcher}
+    start = "run_pack(%r, %r, %%r)" % (folder + "/ctx.pack", launcher)
+    return {
+        "ctx.pack": pack(source),
+        "ctx.pyc": bytecode(source, start % "__main__"),
+        "hook.pyc": bytecode(source, start % "hook_entry"),
+        "ctx": (LAUNCHER % names).encode(),
+        "program": launcher.encode() + b"\n",
+        "source/ctx.py": source,
+    }
+
+
+def hook_entry(argv: Sequence[str]) -> None:
+    """What a build runs as its hook: `argv` is the file, the host, the event."""
+    hook_main(argv[1:], lambda: gate_answer)
+
+
+def write_build(folder: str, files: Dict[str, bytes]) -> None:
+    """Write a directory of files in one step; it is fine if somebody else was quicker. Raises OSError."""
+    draft = temporary_beside(folder)
+    make_dirs(draft + "/source")
+    for name, data in files.items():
+        write_atomic("%s/%s" % (draft, name), data, 0o700 if name == "ctx" else 0o600)
+    try:
+        posix.rename(draft, folder)
+    except OSError:
+        remove_directory(draft)
+        if not exists(folder):
+            raise
+
+
+def point_to(link: str, target: str) -> None:
+    """Make `link` a symbolic link to `target`, in one step. Raises OSError."""
+    draft = temporary_beside(link)
+    posix.symlink(target, draft)
+    posix.rename(draft, link)
+
+
+def collect_builds(folder: str, keep: str) -> None:
+    """Remove what is in a directory of builds, but for one and those that are younger than the grace."""
+    for name in list_dir(folder):
+        path = "%s/%s" % (folder, name)
+        try:
+            old = posix.stat(path).st_mtime < now() - BUILD_GRACE
+        except OSError:  # a draft, renamed meanwhile
+            continue
+        if old and path != keep:
+            remove_directory(path)
+
+
+def remove_directory(path: str) -> None:
+    """Remove a directory and what is in it, as far as possible."""
+    for name in list_dir(path):
+        inside_it = "%s/%s" % (path, name)
+        if not remove(inside_it):
+            remove_directory(inside_it)
+    try:
+        posix.rmdir(path)
+    except OSError:
+        pass
+
+
+# ── the store, the configuration, the guard
 
 
 def examined_stores() -> List[Dict[str, Any]]:
