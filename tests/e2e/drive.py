@@ -39,6 +39,7 @@ class Host:
 
     name = ""
     modes: Dict[str, List[str]] = {"default": []}  # permission mode → arguments
+    usual = "default"  # the mode in which what `allow` names runs, and nothing is bypassed
 
     def __init__(self, place: Path, program: Optional[str] = None) -> None:
         self.place, self.home, self.work = place, place / "home", place / "work"
@@ -46,6 +47,7 @@ class Host:
             folder.mkdir(parents=True, exist_ok=True)
         self.program = program or clients.program(self.name)
         self.variables: Dict[str, str] = {}  # beside those of `environment`
+        self.arguments: List[str] = []  # beside those of `words`
         subprocess.run(["git", "init", "-q", str(self.work)], check=True, env={"PATH": PATH, "HOME": str(self.home)})
 
     def write(self, path: str, content: Any) -> Path:
@@ -67,15 +69,22 @@ class Host:
         """The call of the client's shell tool."""
         raise NotImplementedError
 
+    def allow(self, *programs: str) -> None:
+        """Have the user allow every call of these programs."""
+
+    def deny(self, program: str) -> None:
+        """Have the user forbid every call of a program, and allow all the others that the tests use."""
+        raise NotImplementedError
+
     def hook(self, command: str, **more: Any) -> None:
         """Make `command` the client's hook before each call of the shell tool: for experiments; ctx has its setup."""
         raise NotImplementedError
 
-    def run(self, script: Sequence[Step], mode: str = "default", prompt: str = "go", more: Sequence[str] = ()) -> Session:
+    def run(self, script: Sequence[Step], mode: str = "", prompt: str = "go", more: Sequence[str] = ()) -> Session:
         """Run the client on one prompt. A run that exceeds the limit fails the test."""
         with Model(script) as model:
             variables = {"PATH": PATH, "HOME": str(self.home), "TERM": "dumb", "LANG": "C.UTF-8", **self.environment(model.url), **self.variables}
-            words = [*self.words(prompt, mode, model.url), *more]
+            words = [*self.words(prompt, mode or self.usual, model.url), *self.arguments, *more]
             started = time.monotonic()
             done = subprocess.run(
                 words, cwd=str(self.work), env=variables, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=LIMIT
@@ -111,6 +120,12 @@ class Claude(Host):
         """The user's permission rules: allow=[…], ask=[…], deny=[…]."""
         self.settings({"permissions": lists})
 
+    def allow(self, *programs: str) -> None:
+        self.rules(allow=["Bash(%s:*)" % program for program in programs])
+
+    def deny(self, program: str) -> None:
+        self.rules(deny=["Bash(%s:*)" % program], allow=["Bash"])
+
     def hook(self, command: str, **more: Any) -> None:
         self.settings({"hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [{"type": "command", "command": command, **more}]}]}})
 
@@ -138,6 +153,7 @@ class Codex(Host):
         "workspace-write": ["-s", "workspace-write"],
         "bypass": ["-s", "danger-full-access"],
     }
+    usual = "workspace-write"
     model = "scripted"
     approval = "never"
     trusting = True  # that hooks may run which nobody has reviewed
@@ -168,6 +184,9 @@ class Codex(Host):
         if self.model == "scripted":
             return Call("exec_command", {"cmd": command, **more})
         return Call("exec", "const r = await tools.exec_command(%s); text(r.output);" % json.dumps({"cmd": command, **more}))
+
+    def deny(self, program: str) -> None:
+        self.write("~/.codex/rules/default.rules", 'prefix_rule(pattern=["%s"], decision="forbidden")\n' % program)
 
     def hook(self, command: str, **more: Any) -> None:
         hook = {"type": "command", "command": command, **more}
@@ -271,6 +290,12 @@ class Gemini(Host):
     def shell(self, command: str, **more: Any) -> Call:
         return Call("run_shell_command", {"command": command, "description": "a step", **more})
 
+    def allow(self, *programs: str) -> None:
+        self.settings({"tools": {"allowed": ["run_shell_command(%s)" % program for program in programs]}})
+
+    def deny(self, program: str) -> None:
+        self.settings({"tools": {"allowed": ["run_shell_command"], "exclude": ["run_shell_command(%s)" % program]}})
+
     def hook(self, command: str, **more: Any) -> None:
         hook = {"type": "command", "command": command, **more}
         self.settings({"hooks": {"BeforeTool": [{"matcher": "run_shell_command", "hooks": [hook]}]}})
@@ -289,6 +314,12 @@ class Copilot(Host):
 
     def shell(self, command: str, **more: Any) -> Call:
         return Call("bash", {"command": command, "description": "a step", **more})
+
+    def allow(self, *programs: str) -> None:
+        self.arguments = [word for program in programs for word in ("--allow-tool", "shell(%s:*)" % program)]
+
+    def deny(self, program: str) -> None:
+        self.arguments = ["--allow-all-tools", "--deny-tool", "shell(%s:*)" % program]
 
     def hook(self, command: str, **more: Any) -> None:
         hook = {"type": "command", "bash": command, "timeoutSec": 10, **more}
