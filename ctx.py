@@ -14400,6 +14400,7 @@ def is_function(code: Any, statement: Any) -> bool:
 def code_of(statements: List[Any]) -> Any:
     """The code of some statements, without docstrings and the annotations of arguments, which nothing reads."""
     import __future__
+
     import ast
 
     for statement in statements:
@@ -14624,6 +14625,709 @@ def remove_directory(path: str) -> None:
         posix.rmdir(path)
     except OSError:
         pass
+
+
+# ── JSON as its owner wrote it
+#
+# Settings of hosts are edited as text: what is added or taken away is a span, and every other byte (comments, order, indentation, line
+# ends) stays. Comments and trailing commas are read, since hosts read them.
+
+JSON_DEPTH = 100  # nesting of a settings file
+
+
+class JsonSpan:
+    """A value in a JSON text: where it stands, and the spans in it, each with its key (for an array its index)."""
+
+    __slots__ = ("start", "end", "kind", "children", "value")
+
+    def __init__(self, start: int, kind: str) -> None:
+        self.start, self.end, self.kind = start, start, kind
+        self.children: List[Tuple[Union[str, int], int, JsonSpan]] = []  # key, where the key (or the value) begins, value
+        self.value: Any = None  # of what is neither object nor array
+
+    def get(self, key: Union[str, int]) -> Optional[JsonSpan]:
+        """What stands under a key; the last one, if it is there twice, as hosts read it."""
+        return next((span for name, _, span in reversed(self.children) if name == key), None)
+
+    def plain(self) -> Any:
+        """The value without its places."""
+        if self.kind == "{":
+            return {key: span.plain() for key, _, span in self.children}
+        return [span.plain() for _, _, span in self.children] if self.kind == "[" else self.value
+
+
+class JsonText:
+    """Reads a JSON text into spans. Raises CtxError with the line of what it cannot read."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.root = self.read(self.blank(1 if text.startswith("\ufeff") else 0), 0)
+        if self.blank(self.root.end) < len(text):
+            raise self.wrong(self.blank(self.root.end))
+
+    def wrong(self, at: int) -> CtxError:
+        """The error to raise for what stands at an offset."""
+        found = quoted(self.text[at : at + 20].split("\n")[0]) if self.text[at:] else "the end"
+        return CtxError("line %d: not JSON at %s" % (self.text.count("\n", 0, at) + 1, found), "mend the file, then try again")
+
+    def blank(self, at: int) -> int:
+        """Where white space and comments that begin at an offset end."""
+        text = self.text
+        while at < len(text):
+            if text[at] in " \t\r\n":
+                at += 1
+            elif text.startswith("//", at):
+                at = text.find("\n", at) + 1 or len(text)
+            elif text.startswith("/*", at) and "*/" in text[at:]:
+                at = text.index("*/", at + 2) + 2
+            else:
+                break
+        return at
+
+    def read(self, at: int, depth: int) -> JsonSpan:
+        """The value that begins at an offset."""
+        kind = self.text[at : at + 1]
+        if depth > JSON_DEPTH or not kind:
+            raise self.wrong(at)
+        span = JsonSpan(at, kind if kind in "{[" else "")
+        if span.kind:
+            self.read_children(span, depth + 1)
+        else:
+            span.value, span.end = self.scalar(at)
+        return span
+
+    def read_children(self, span: JsonSpan, depth: int) -> None:
+        """Fill an object or an array."""
+        at = self.blank(span.start + 1)
+        close = "}" if span.kind == "{" else "]"
+        while not self.text.startswith(close, at):
+            first, key = at, len(span.children)
+            if span.kind == "{":
+                key, at = self.scalar(at)
+                at = self.blank(at)
+                if not isinstance(key, str) or not self.text.startswith(":", at):
+                    raise self.wrong(at)
+                at = self.blank(at + 1)
+            child = self.read(at, depth)
+            span.children.append((key, first, child))
+            at = self.blank(child.end)
+            if self.text.startswith(",", at):
+                at = self.blank(at + 1)
+            elif not self.text.startswith(close, at):
+                raise self.wrong(at)
+        span.end = at + 1
+
+    def scalar(self, at: int) -> Tuple[Any, int]:
+        """A string, a number or a word, and where it ends."""
+        import json
+
+        try:
+            return json.JSONDecoder().raw_decode(self.text, at)
+        except ValueError:
+            raise self.wrong(at) from None
+
+    # edits: each gives a new text
+
+    def with_appended(self, path: Sequence[str], value: Any) -> str:
+        """With a value at the end of the array at a path; what is missing of that path is made. Raises CtxError."""
+        span, rest = self.root, list(path)
+        while rest and span.kind == "{" and span.get(rest[0]):
+            span = span.get(rest.pop(0)) or span
+        if span.kind != ("{" if rest else "["):
+            raise CtxError("%s is no %s" % (".".join(path[: len(path) - len(rest)]) or "it", "object" if rest else "list"), "mend the file, then try again")
+        if not rest:
+            return self.with_child(span, "", value)
+        value = [value]
+        for key in reversed(rest[1:]):
+            value = {key: value}
+        return self.with_child(span, rest[0], value)
+
+    def with_child(self, span: JsonSpan, key: str, value: Any) -> str:
+        """With one more child at the end of an object (under a key) or an array."""
+        text, close = self.text, span.end - 1
+        end = len(text[:close].rstrip())  # of all that stands before the bracket
+        flat = bool(span.children) and "\n" not in text[span.start : span.end]
+        line, margin, inner = self.margins(span)
+        new = written_json(key, value, "" if flat else self.unit(), line + inner)
+        new = " " + new if flat else line + inner + new
+        if not span.children:
+            return text[:end] + new + ("" if "\n" in text[end:close] else line + margin) + text[end:]
+        last = span.children[-1][2].end
+        if text.startswith(",", self.blank(last)):
+            return text[:end] + new + "," + text[end:]
+        return text[:last] + "," + text[last:end] + new + text[end:]
+
+    def margins(self, span: JsonSpan) -> Tuple[str, str, str]:
+        """The end of lines, and the indentation of a span and of what is in it."""
+        text = self.text
+        line = "\r\n" if "\r\n" in text else "\n"
+        first = text.rfind("\n", 0, span.start) + 1
+        margin = text[first : len(text) - len(text[first:].lstrip(" \t"))]
+        if span.children:
+            start = span.children[0][1]
+            before = text[text.rfind("\n", 0, start) + 1 : start]
+            if not before.strip(" \t") and "\n" in text[span.start : start]:
+                return line, margin, before
+        return line, margin, margin + self.unit()
+
+    def unit(self) -> str:
+        """One step of indentation: that of the first thing in the file, else two blanks."""
+        if self.root.children:
+            start = self.root.children[0][1]
+            before = self.text[self.text.rfind("\n", 0, start) + 1 : start]
+            if before and not before.strip(" \t"):
+                return before
+        return "  "
+
+    def without(self, path: Sequence[Union[str, int]]) -> str:
+        """Without the value at a path, and with the comma that it leaves over."""
+        span = self.root
+        for key in path[:-1]:
+            span = span.get(key) or span
+        number = next(n for n, child in reversed(list(enumerate(span.children))) if child[0] == path[-1])
+        text = self.text
+        _, start, child = span.children[number]
+        end, comma = child.end, self.blank(child.end)
+        ahead = span.children[number - 1][2].end if number else span.start + 1
+        if "//" not in text[ahead:start]:  # else the end of its line must stay
+            start = len(text[:start].rstrip())
+        if text.startswith(",", comma):
+            return text[:start] + text[end:comma] + text[comma + 1 :]
+        if number:
+            before = self.blank(ahead)
+            return text[:before] + text[before + 1 : max(start, before + 1)] + text[end:]
+        rest = text[end : span.end - 1]
+        return text[:start] + (rest if rest.strip() else "") + text[span.end - 1 :]
+
+
+def written_json(key: str, value: Any, unit: str, line: str) -> str:
+    """A value, or a member of an object, as JSON: indented by `unit`, with `line` between its lines, or on one line if that is empty."""
+    import json
+
+    text = json.dumps(value, indent=unit, ensure_ascii=False) if unit else json.dumps(value, ensure_ascii=False)
+    return ("%s: " % json.dumps(key, ensure_ascii=False) if key else "") + text.replace("\n", line)
+
+
+# ── what setup writes
+
+
+class Setup:
+    """How one host is set up. `folder` is its directory below the home, or what the variable `moved` holds; `user` (in that directory)
+    and `project` (in a work tree) are its files, and `groups` where in them its hooks stand. `signs` are programs, or directories below
+    the home, that tell that it is there. `unit` is the number of its time units in a second, `left` what only the user can do."""
+
+    def __init__(self, folder: str, user: str, project: str, signs: Sequence[str], groups: str = "hooks", moved: str = "", unit: int = 1,
+                 fresh: str = "{}", left: str = "") -> None:  # fmt: skip
+        self.folder, self.user, self.project, self.signs, self.groups = folder, user, project, signs, groups
+        self.moved, self.unit, self.fresh, self.left = moved, unit, fresh, left
+
+
+SETUPS = {
+    "claude": Setup(".claude", "settings.json", ".claude/settings.json", ["claude", "~/.claude"], moved="CLAUDE_CONFIG_DIR"),
+    "codex": Setup(".codex", "hooks.json", ".codex/hooks.json", ["codex", "~/.codex"], moved="CODEX_HOME",
+                   left="Codex runs a hook only when you have trusted it: start codex, type /hooks, and trust those of ctx"),
+    "antigravity": Setup(".gemini/config", "hooks.json", ".agents/hooks.json", ["agy", "~/.gemini/config", "~/.gemini/antigravity"], groups="ctx",
+                         left="Antigravity before 1.2 may run a command as it was typed although the hook rewrote it: update it"),
+    "gemini": Setup(".gemini", "settings.json", ".gemini/settings.json", ["gemini", "~/.gemini/settings.json"], unit=1000),
+    "copilot": Setup(".copilot", "hooks/ctx.json", ".github/hooks/ctx.json", ["copilot", "~/.copilot"], fresh='{\n  "version": 1\n}\n'),
+}  # fmt: skip
+HOOK_PATIENCE = 10  # seconds that a host waits for a hook, which answers within HOOK_SECONDS
+
+
+def hook_command(host: str, event: str, build: str) -> str:
+    """The line that a host runs: the build's hook, behind it the source for the day the interpreter has changed, behind that the
+    neutral answer; without a build the ctx on PATH. Whatever fails reads no input, and no status but 0 gets out."""
+    words = "%s %s" % (host, event)
+    neutral = HOSTS[host].neutral.get(event, b"").decode()
+    steps = ["ctx hook " + words]
+    if build:
+        hook, source = shell_word(build + "/hook.pyc"), shell_word(build + "/source/ctx.py")
+        steps = ["%s -I -S %s %s" % (shell_word(own_python()), hook, words), "python3 %s hook %s" % (source, words)]
+    return " || ".join([*steps, "echo %s" % shell_word(neutral) if neutral else ":"])
+
+
+def is_own_command(text: Any) -> bool:
+    """Whether a line is one that setup writes, of this build or another."""
+    return isinstance(text, str) and bool(rx(rb"\bhook(\.pyc'?)? (%s) \w+ \|\|" % "|".join(SETUPS).encode()).search(fsencode(text)))
+
+
+def hook_entries(host: str, build: str) -> List[Tuple[Tuple[str, str], Any]]:
+    """What is added for a host: (path of an array, value) for each of its events."""
+    kind, setup = HOSTS[host], SETUPS[host]
+    tools = {"pre": [*kind.shell, *kind.searches], "failed": [*kind.shell], "post": [name.replace("*", ".*") for name in kind.results]}
+    entries = []
+    for event, gate in kind.events.items():
+        command = hook_command(host, event, build)
+        handler: Dict[str, Any] = {"type": "command", "command": command, "timeout": HOOK_PATIENCE * setup.unit}
+        if host == "copilot":  # its hooks have no groups, and no matchers
+            value: Dict[str, Any] = {"type": "command", "bash": command, "timeoutSec": HOOK_PATIENCE}
+        else:
+            value = dict({"matcher": "|".join(tools[gate])} if gate in tools else {}, hooks=[handler])
+        entries.append(((setup.groups, event), value))
+    return entries
+
+
+def with_hooks(text: str, host: str, build: str) -> str:
+    """A settings file with our hooks in it. Raises CtxError when it cannot be read."""
+    if not text.lstrip("\ufeff").strip():
+        text += SETUPS[host].fresh
+    for path, value in hook_entries(host, build):
+        text = JsonText(text).with_appended(path, value)
+    return text
+
+
+def without_hooks(text: str) -> str:
+    """A settings file without hooks of ours, of whatever build, nor what is empty then. Raises CtxError when it cannot be read."""
+    path = own_handler(JsonText(text).root, []) if text.lstrip("\ufeff").strip() else None
+    while path:
+        text = JsonText(text).without(path)
+        root = JsonText(text).root
+        while len(path) > 1:
+            path = path[:-1]
+            if not is_spent(span_at(root, path), path):
+                break
+            text = JsonText(text).without(path)
+            root = JsonText(text).root
+        path = own_handler(root, [])
+    return text
+
+
+def span_at(span: JsonSpan, path: Sequence[Union[str, int]]) -> JsonSpan:
+    """What stands at a path that is there."""
+    for key in path:
+        span = span.get(key) or span
+    return span
+
+
+def is_spent(span: JsonSpan, path: Sequence[Union[str, int]]) -> bool:
+    """Whether nothing is left in a container: no child, or, of a group of hooks, no hook."""
+    return not span.children or isinstance(path[-1], int) and not span.get("hooks")
+
+
+def own_handler(span: JsonSpan, path: List[Union[str, int]]) -> Optional[List[Union[str, int]]]:
+    """The path of the first hook of ours, None if there is none."""
+    for key, _, child in span.children:
+        if key in ("command", "bash") and is_own_command(child.value):
+            return path
+        found = own_handler(child, [*path, key])
+        if found is not None:
+            return found
+    return None
+
+
+# Codex reads hooks from config.toml, too; where it has some there, ours join them, in a block of their own.
+
+BLOCK_START, BLOCK_END = "# ctx: hooks, from here", "# ctx: to here"
+
+
+def with_hooks_toml(text: str, build: str) -> str:
+    """A config.toml of Codex with our hooks at its end. Raises CtxError when it is no TOML, before or after."""
+    lines = [BLOCK_START]
+    for (_, event), value in hook_entries("codex", build):
+        lines.append("[[hooks.%s]]" % event)
+        lines += ["%s = %s" % (key, to_json(value[key])) for key in value if key != "hooks"]
+        lines.append("[[hooks.%s.hooks]]" % event)
+        lines += ["%s = %s" % (key, to_json(item)) for key, item in value["hooks"][0].items()]
+    line = "\r\n" if "\r\n" in text else "\n"
+    text += ("" if text.endswith("\n") or not text else line) + "".join(part + line for part in [*lines, BLOCK_END])
+    try:
+        import tomllib
+    except ImportError:  # before Python 3.11
+        return text
+    try:
+        tomllib.loads(text.lstrip("\ufeff"))
+    except ValueError as error:
+        raise CtxError(str(error), "mend the file, then try again") from None
+    return text
+
+
+def without_hooks_toml(text: str) -> str:
+    """A config.toml without our block."""
+    start, end = text.find(BLOCK_START), text.find(BLOCK_END)
+    return text[:start] + text[end + len(BLOCK_END) :].lstrip("\r\n") if 0 <= start < end else text
+
+
+# ── the files of hosts
+
+
+class HostFile:
+    """A settings file of a host. `text` is what is in it, None where there is none; `before` is the same without what setup wrote.
+
+    Setup keeps what it found beside the build, so that removing gives every byte back as long as nobody else has changed the file.
+    Raises CtxError where the file cannot be read or understood."""
+
+    __slots__ = ("host", "path", "is_toml", "bom", "text", "before", "made")
+
+    def __init__(self, host: str, path: str) -> None:
+        import os
+
+        self.host, self.path = host, os.path.realpath(path)  # a link stays one
+        self.is_toml = path.endswith(".toml")
+        self.made: List[str] = []  # directories that setup made for it
+        self.text: Optional[str] = None
+        try:
+            self.text = read_file(self.path).decode()
+        except FileNotFoundError:
+            pass
+        except (OSError, UnicodeDecodeError) as error:
+            raise CtxError("%s: %s" % (path, reason_of(error)), "mend the file, then try again") from None
+        with self.blamed():
+            self.before = self.unchanged()
+
+    def blamed(self) -> Blame:
+        """For a `with`: errors in it name this file."""
+        return Blame(self.path)
+
+    def memory(self) -> str:
+        """Where it is kept what was found."""
+        return "%s/setup/%s" % (writable_store().root, sha256(fsencode(self.path)).hexdigest()[:16])
+
+    def unchanged(self) -> Optional[str]:
+        """What was in the file before setup, or is in it but for our hooks."""
+        try:
+            kept = from_json(read_file(self.memory()))
+        except (OSError, ValueError):
+            kept = None
+        if kept and self.text is not None and kept["after"] == sha256(self.text.encode()).hexdigest():
+            self.made = kept["made"]
+            before: Optional[str] = kept["before"]
+            return before
+        if self.text is None:
+            return None
+        return without_hooks_toml(self.text) if self.is_toml else without_hooks(self.text)
+
+    def wanted(self, build: str) -> str:
+        """What should be in it: what is, if our hooks are all there already."""
+        with self.blamed():
+            if self.text is not None and not self.missing(build):
+                return self.text
+            text = self.before or ""
+            return with_hooks_toml(text, build) if self.is_toml else with_hooks(text, self.host, build)
+
+    def missing(self, build: str) -> List[str]:
+        """The events for which it has not the hook of a build."""
+        commands = [hook_command(self.host, event, build) for event in HOSTS[self.host].events]
+        written = [to_json(command) if self.is_toml else written_json("", command, "", "") for command in commands]
+        return [event for event, text in zip(HOSTS[self.host].events, written) if text not in (self.text or "")]
+
+    def write(self, text: Optional[str]) -> None:
+        """Put a text, or nothing, in the file's place, and remember or forget what was there before. Raises CtxError."""
+        try:
+            if text == self.before:
+                self.restore()
+            elif text is not None:
+                self.make_folder()
+                kept = {"before": self.before, "after": sha256(text.encode()).hexdigest(), "made": self.made}
+                make_dirs(self.memory().rsplit("/", 1)[0])
+                write_atomic(self.memory(), to_json(kept).encode())
+                self.replace(text)
+        except OSError as error:
+            raise CtxError("%s: %s" % (self.path, error.strerror), "make it writable, or write it yourself: ctx setup %s --print" % self.host) from None
+
+    def restore(self) -> None:
+        """Undo what setup did."""
+        if self.before is not None:
+            self.replace(self.before)
+        elif self.text is not None:
+            remove(self.path)
+            for folder in reversed(self.made):
+                try:
+                    posix.rmdir(folder)
+                except OSError:  # somebody put something there
+                    break
+        remove(self.memory())
+
+    def make_folder(self) -> None:
+        """Make the directory of the file where it is missing."""
+        missing = self.path.rsplit("/", 1)[0]
+        found = []
+        while not exists(missing):
+            found.append(missing)
+            missing = missing.rsplit("/", 1)[0] or "/"
+        make_dirs(self.path.rsplit("/", 1)[0])
+        self.made = self.made or found[::-1]
+
+    def replace(self, text: str) -> None:
+        """Write the file in one step; its mode stays. Raises OSError, also where its owner has made it read-only."""
+        mode = posix.stat(self.path).st_mode & 0o7777 if self.text is not None else 0o600
+        if not mode & 0o200:
+            raise PermissionError(13, "it is read-only")
+        write_atomic(self.path, text.encode(), mode)
+        posix.chmod(self.path, mode)
+
+
+class Blame:
+    """For a `with`: a CtxError in it begins with the path of a file."""
+
+    __slots__ = ("path",)
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
+        if isinstance(error, CtxError):
+            error.what = "%s: %s" % (self.path, error.what)
+
+
+def reason_of(error: Exception) -> str:
+    """What went wrong with a file, in the system's words."""
+    return str(getattr(error, "strerror", None) or error)
+
+
+def host_folder(host: str) -> str:
+    """The directory of a host's own settings. Raises CtxError when there is no home."""
+    setup = SETUPS[host]
+    if setup.moved and getenv(setup.moved).startswith("/"):
+        return getenv(setup.moved).rstrip("/")
+    if not home():
+        raise CtxError("there is no home directory", "set HOME, or use --project")
+    return "%s/%s" % (home().rstrip("/"), setup.folder)
+
+
+def host_file(host: str, project: bool) -> HostFile:
+    """The file that setup writes for a host. Raises CtxError."""
+    setup = SETUPS[host]
+    if project:
+        return HostFile(host, "%s/%s" % (workspace() or cwd(), setup.project))
+    folder = host_folder(host)
+    if host == "codex" and not exists(folder + "/hooks.json"):
+        toml = HostFile(host, folder + "/config.toml")
+        if toml.text and rx(rb"(?m)^\s*\[+hooks\b").search(toml.text.encode()):
+            return toml
+    return HostFile(host, "%s/%s" % (folder, setup.user))
+
+
+def is_there(host: str) -> bool:
+    """Whether a host seems to be installed: its program, or a directory of its own."""
+    setup = SETUPS[host]
+    moved = bool(setup.moved and getenv(setup.moved))
+    return moved or any(exists(home() + sign[1:]) if sign.startswith("~") else posix.access(find_program(sign.encode()), posix.X_OK) for sign in setup.signs)
+
+
+def chosen_hosts(words: Sequence[str]) -> List[str]:
+    """The hosts that some words name, else those that are there. Raises CtxError."""
+    for word in words:
+        if word not in SETUPS:
+            raise CtxError("unknown host %s" % quoted(word), nearest(word, list(SETUPS), "hosts are"))
+    hosts = list(words) or [host for host in SETUPS if is_there(host)]
+    if not hosts:
+        raise CtxError("no agent host found", "name one: ctx setup %s" % " | ".join(SETUPS))
+    return hosts
+
+
+def rehearse(file: HostFile, build: str) -> List[str]:
+    """Run each hook of a file once, with a call that changes nothing; a line for each that does not answer as it should."""
+    import subprocess
+
+    problems = []
+    for event in HOSTS[file.host].events:
+        payload = to_json({"hook_event_name": event, "cwd": cwd()}).encode()
+        done = subprocess.run(["/bin/sh", "-c", hook_command(file.host, event, build)], input=payload, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        neutral = HOSTS[file.host].neutral.get(event, b"")
+        if done.returncode or done.stderr or done.stdout.strip() != neutral:
+            said = (done.stderr or done.stdout).decode("utf-8", "replace").strip().split("\n")[-1]
+            problems.append("%s %s: it does not answer (status %d, %s)" % (file.host, event, done.returncode, said or "nothing said"))
+    return problems
+
+
+def link_launcher(build: str, wanted: bool) -> str:
+    """Have `ctx` in ~/.local/bin lead to the launcher, or take that away again; its path. Raises CtxError when something else is there."""
+    path = home().rstrip("/") + "/.local/bin/ctx"
+    try:
+        if exists(path) and not (posix.lstat(path).st_mode & 0o170000 == 0o120000 and posix.readlink(path) == build + "/ctx"):
+            raise CtxError("%s is there already, and not ours" % path, "remove it, or leave out --link")
+        if wanted:
+            make_dirs(path.rsplit("/", 1)[0])
+            point_to(path, build + "/ctx")
+        else:
+            remove(path)
+    except OSError as error:
+        raise CtxError("%s: %s" % (path, error.strerror), "leave out --link") from None
+    return path
+
+
+# ── one session
+
+
+def run_wrapped(host: str, arguments: Sequence[str]) -> int:
+    """Run a host with our hooks for this one session; its exit status. Nothing of the host's own is written. Raises CtxError where it
+    has no settings for one session, or is not there."""
+    if host not in ("claude", "codex"):
+        raise CtxError("%s takes no settings for one session" % host, "ctx setup %s, and ctx setup --remove %s when it is over" % (host, host))
+    build = install_build()
+    entries = hook_entries(host, build)
+    try:
+        if host == "codex":
+            flags = ["hooks.%s=[%s]" % (event, toml_text(value)) for (_, event), value in entries]
+            become([host, *(word for flag in flags for word in ("-c", flag)), *arguments])
+        settings: Dict[str, Any] = {"hooks": {event: [value] for (_, event), value in entries}}
+        if load_config()["guard", "collapse"]:
+            settings["permissions"] = {"deny": list(HOSTS[host].searches)}
+        path = temporary_beside(build)
+        write_atomic(path, written_json("", settings, "", "").encode())
+        try:
+            return run_and_wait([host, "--settings", path, *arguments])
+        finally:
+            remove(path)
+    except OSError as error:
+        raise spawn_error([host], error) from None
+
+
+def toml_text(value: Any) -> str:
+    """A value as TOML on one line."""
+    if isinstance(value, dict):
+        return "{%s}" % ", ".join("%s = %s" % (key, toml_text(item)) for key, item in value.items())
+    return "[%s]" % ", ".join(map(toml_text, value)) if isinstance(value, list) else to_json(value)
+
+
+def run_and_wait(argv: Sequence[str]) -> int:
+    """Run a program to its end and pass signals on to it; its exit status as a shell tells it. Raises OSError."""
+    import signal
+    import subprocess
+
+    children: List[Any] = []
+
+    def pass_on(number: int, _: Any) -> None:
+        for child in children:
+            child.send_signal(number)
+
+    names = ["SIGTERM", "SIGHUP", "SIGUSR1", "SIGUSR2", "SIGINT", "SIGQUIT"]
+    for name in names:
+        from_terminal = name in ("SIGINT", "SIGQUIT") and posix.isatty(0)  # which sends it to the program itself
+        signal.signal(getattr(signal, name), (lambda *_: None) if from_terminal else pass_on)
+    children.append(subprocess.Popen(argv))
+    status: int = children[0].wait()
+    return status if status >= 0 else 128 - status
+
+
+# ── is it in order
+
+
+def finding(check: str, what: str, fix: str = "", state: str = "problem") -> Dict[str, str]:
+    """One line of `doctor`: what was looked at, what was found, and what to do about it where that is not well."""
+    return {"check": check, "state": state if fix else "ok", "what": what, "fix": fix}
+
+
+def examined() -> Iterator[Dict[str, str]]:
+    """Everything that doctor looks at but the stores' content."""
+    yield examined_root()
+    try:
+        load_config()
+        yield finding("config", "no mistake in %s" % (" and ".join(path for path in config_files() if exists(path)) or "the defaults"))
+    except CtxError as error:
+        yield finding("config", error.what, error.fix)
+    try:
+        build = writable_store().root + "/current"
+        hosts = chosen_hosts([])
+    except (OSError, CtxError) as error:
+        yield finding("hosts", str(error), "ctx setup HOST", "doubt")
+        return
+    if exists(build):
+        yield examined_build(build)
+    for host in hosts:
+        yield from examined_host(host, build)
+
+
+def examined_root() -> Dict[str, str]:
+    """Whether there is a place to keep things."""
+    try:
+        root = writable_store().root
+    except OSError as error:
+        return finding("store", "nothing can be kept: %s" % store_problem(error), "make %s writable, or set CTX_HOME" % state_roots()[0])
+    if root == temp_root():
+        return finding("store", "only %s can be written, which may be gone tomorrow" % root, "set HOME or CTX_HOME to a directory that stays", "doubt")
+    return finding("store", "%s can be written" % root)
+
+
+def examined_build(build: str) -> Dict[str, str]:
+    """Whether what is installed starts, and is this program."""
+    try:
+        python = read_file(build + "/ctx").split(b"\n")[0][2:].split(b" ")[0].decode()
+        if not posix.access(python, posix.X_OK):
+            return finding("build", "%s, which starts it, is gone" % python, "ctx setup")
+        if read_file(build + "/source/ctx.py") != own_source():
+            return finding("build", "%s is of another version than this program" % build, "ctx setup", "doubt")
+    except (OSError, CtxError) as error:
+        return finding("build", str(error), "ctx setup")
+    return finding("build", "%s is this program" % build)
+
+
+def examined_host(host: str, build: str) -> Iterator[Dict[str, str]]:
+    """What is the matter with a host's settings."""
+    texts = []
+    for project in (False, True):
+        try:
+            file = host_file(host, project)
+        except CtxError as error:
+            yield finding(host, error.what, error.fix)
+            continue
+        if file.text:
+            yield from examined_file(file)
+            texts.append(file.text)
+    if not any(is_own_command(command) for text in texts for command in commands_in(text)):
+        yield finding(host, "it has no hooks of ctx", "ctx setup %s" % host)
+    if host == "codex":
+        yield from examined_trust(build)
+
+
+def commands_in(text: str) -> List[str]:
+    """The commands of all hooks in a settings file, JSON or TOML."""
+    found = rx(rb"""["']?\b(?:command|bash)["']?\s*[:=]\s*("(?:[^"\\\n]|\\.)*")""").findall(text.encode())
+    return [str(from_json(word)) for word in found]
+
+
+def examined_file(file: HostFile) -> Iterator[Dict[str, str]]:
+    """What is the matter with the hooks and rules in one file."""
+    commands = commands_in(file.text or "")
+    own = [command for command in commands if is_own_command(command)]
+    for command in own:
+        gone = next((word for word in command.split(" || ")[0].split() if word.startswith("/") and not exists(word)), "")
+        if gone:
+            yield finding(file.host, "%s: a hook names %s, which is gone" % (file.path, gone), "ctx setup %s" % file.host)
+            return
+    events = HOSTS[file.host].events
+    if own and len(own) < len(events):
+        yield finding(file.host, "%s: ctx has hooks for %s of %s" % (file.path, len(own), plural(len(events), "event")), "ctx setup %s" % file.host)
+    elif own:
+        yield finding(file.host, "%s: hooks for %s" % (file.path, ", ".join(events)))
+    for command in commands:
+        program = fsdecode(find_program(fsencode((command.split() or [""])[0])))
+        if "/shims/" in program and "hook" in command:
+            yield finding(file.host, "%s: %s is a version manager's shim, which takes 0.1 s" % (file.path, program), "ctx setup %s" % file.host)
+    for command in rewriting_hooks(file):
+        yield finding(file.host, "%s: %s may rewrite commands, too, and the last to finish wins" % (file.path, quoted(command)),
+                      "keep one: take it out, or ctx setup --remove %s" % file.host, "doubt")  # fmt: skip
+    for rule in rx(rb"""["'](?:Bash|run_shell_command|shell)\(ctx(?: run)?(?: ?\*|:\*)?\)["']""").findall((file.text or "").encode()):
+        yield finding(file.host, "%s: the rule %s lets every command run unasked" % (file.path, fsdecode(rule)), "take it out: ctx needs none")
+
+
+def rewriting_hooks(file: HostFile) -> List[str]:
+    """Commands of others that run before the host's shell tool."""
+    if file.is_toml or not (file.text or "").strip():
+        return []
+    root = JsonText(file.text or "").root.plain()
+    host, groups = HOSTS[file.host], SETUPS[file.host].groups
+    rows = [row for event, gate in host.events.items() if gate == "pre" for row in inside(root, "%s.%s" % (groups, event)) or []]
+    found = []
+    for row in rows:
+        matcher = text_at(row, "matcher")
+        if matcher in ("", "*") or any(rx(b"(?:%s)$" % matcher.encode()).match(tool.encode()) for tool in host.shell):
+            found += [text_at(item, "command") or text_at(item, "bash") for item in (inside(row, "hooks") or [row])]
+    return [command for command in found if command and not is_own_command(command)]
+
+
+def examined_trust(build: str) -> Iterator[Dict[str, str]]:
+    """Whether Codex has a record that the user trusts our hooks; whether it is of their present text, only Codex can tell."""
+    try:
+        file = host_file("codex", False)
+        config = read_file(host_folder("codex") + "/config.toml").decode("utf-8", "replace")
+    except (OSError, CtxError):
+        config = ""
+    if any(is_own_command(command) for command in commands_in(file.text or "")) and '[hooks.state."%s:' % file.path not in config:
+        yield finding("codex", "it skips hooks that are not trusted, and these are not", "start codex, type /hooks, and trust those of ctx")
 
 
 # ── the store, the configuration, the guard
@@ -15134,14 +15838,19 @@ def gc_verb(options: Options, words: List[str]) -> int:
 def doctor_verb(options: Options, words: List[str]) -> int:
     """ctx doctor"""
     no_words(words)
-    found = examined_stores()
+    stores_only = "--store" in options
+    found = [] if stores_only else list(examined())
+    kept = examined_stores() if stores_only else []
     lines = []
-    for entry in found:
+    for row in found:
+        lines.append("%-7s %s: %s" % (row["state"], row["check"], row["what"]))
+        lines += ["        fix: " + row["fix"]] * bool(row["fix"])
+    for entry in kept:
         counts = entry["counts"]
         lines.append("%s: %s, %s, %s" % (entry["root"], plural(counts["runs"], "occurrence"), plural(counts["blobs"], "blob"), human(counts["bytes"])))
         lines += ["  " + problem for problem in entry["problems"]]
-    report(options, found, lines or ["nothing is stored yet: %s" % " or ".join(state_roots())])
-    return EXIT_DIFFERS if any(entry["problems"] for entry in found) else EXIT_SAME
+    report(options, kept if stores_only else found, lines or ["nothing is stored yet: %s" % " or ".join(state_roots())])
+    return EXIT_DIFFERS if any(entry["problems"] for entry in kept) or any(row["state"] == "problem" for row in found) else EXIT_SAME
 
 
 def export_verb(options: Options, words: List[str]) -> int:
@@ -15173,6 +15882,56 @@ def import_verb(options: Options, words: List[str]) -> int:
         handles = import_runs(writable_store(), file)
     report(options, handles, handles)
     return 0
+
+
+# ── hosts
+
+
+def setup_verb(options: Options, words: List[str]) -> int:
+    """ctx setup"""
+    hosts, project, away = chosen_hosts(words), "--project" in options, "--remove" in options
+    build = writable_store().root + "/current"
+    command = "" if project else build
+    files = [host_file(host, project) for host in hosts]
+    texts = [file.before if away else file.wanted(command) for file in files]  # all of them, before one is written
+    lines: List[str] = []
+    for file, text in zip(files, texts):
+        lines += file_changes(file, text)
+    if "--print" in options:
+        say(lines)
+        return EXIT_SAME
+    if not (project or away):
+        install_build()
+    for file, text in zip(files, texts):
+        if text != file.text:
+            file.write(text)
+    if "--link" in options:
+        lines.append("%s -> %s" % (link_launcher(build, not away), "removed" if away else build + "/ctx"))
+    problems = [] if away else [problem for file in files for problem in rehearse(file, command)]
+    left = [] if away else [SETUPS[host].left for host in hosts if SETUPS[host].left]
+    if not away and not is_same(fsdecode(find_program(b"ctx")), build + "/ctx"):
+        left.append("ctx is not on PATH: ctx setup --link makes ~/.local/bin/ctx")
+    say([*lines, *("problem: " + problem for problem in problems), *("left to you: " + text for text in left)])
+    return EXIT_DIFFERS if problems else EXIT_SAME
+
+
+def file_changes(file: HostFile, text: Optional[str]) -> List[str]:
+    """What becomes of a settings file, as a diff."""
+    import difflib
+
+    if text == file.text:
+        return ["%s: nothing to do in %s" % (file.host, file.path)]
+    if text is None:
+        return ["%s: %s goes" % (file.host, file.path)]
+    old, new = (file.text or "").splitlines(), text.splitlines()
+    return ["%s: %s" % (file.host, file.path), *list(difflib.unified_diff(old, new, lineterm="", n=1))[2:]]
+
+
+def wrap_verb(options: Options, words: List[str]) -> int:
+    """ctx wrap"""
+    if not words:
+        raise CtxError("no host", "write ctx wrap claude -- ARGS…")
+    return run_wrapped(chosen_hosts(words[:1])[0], words[2:] if words[1:2] == ["--"] else words[1:])
 
 
 # ── config, version, help
@@ -15289,12 +16048,21 @@ Exit 0 found, 1 nothing found, 2 an error, 3 found with secrets redacted.""",
     Verb("export", "export run:HEX… [-o FILE]", "write runs to one tar file, for another machine", export_verb, [("-o", "FILE", "where to (stdout)"), _RAW],
          "Secrets are redacted on the way out, which gives a run new bytes and so a new handle; exit 3 and stderr say so.", ["ctx export run:{run} -o runs.tar"]),
     Verb("import", "import [FILE|-]", "take in runs that export wrote", import_verb, [_JSON], "Every hash is checked.", ["ctx import runs.tar"]),
-    Verb("doctor", "doctor [--store]", "check the store: every hash, every record", doctor_verb, [("--store", "", "the store (all there is to check so far)"), _JSON], "", ["ctx doctor --store"]),
-    Verb("hook", "hook [HOST [EVENT]]", "answer a call of an agent host's hook: JSON on stdin, JSON or nothing on stdout", hook_verb, [],
+    Verb("setup", "setup [HOST…] [options]", "have agent hosts run ctx: write its hooks into their settings", setup_verb,
+         [("--print", "", "only show what would be written"), ("--remove", "", "take the hooks out again; every other byte stays"),
+          ("--project", "", "in this work tree's files, without paths of this machine"), ("--link", "", "also make ~/.local/bin/ctx")],
          """
-Hosts are claude, codex, gemini, antigravity and copilot; without a name, host and event are known by what stdin says. It always exits 0, within
-two seconds; what is not understood gets the answer that changes nothing. CTX_OFF=1 in the environment makes every answer that one.""",
-         ["echo '{}' | ctx hook", "echo '{}' | ctx hook claude PreToolUse"]),
+Hosts are claude, codex, antigravity, gemini and copilot; without a name those that are found here. ctx is installed below its own directory, and
+nothing else in a settings file changes: no comment, no order, no other hook. Then each hook is run once. Exit 1: one of them does not answer.""",
+         ["ctx setup claude --print", "ctx setup claude", "ctx setup --remove claude"]),
+    Verb("wrap", "wrap HOST [--] ARGS…", "run an agent host with ctx for one session, and leave nothing behind", wrap_verb, [],
+         """
+Claude gets the hooks by --settings, and loses its own search tools; Codex gets them by -c, and runs them only if you have trusted hooks of the
+same text, or tell it not to ask. Other hosts take no settings for one session. The exit status and signals pass through.""",
+         ["ctx wrap --help"], True),
+    Verb("doctor", "doctor [--store]", "check what is set up: the store, the configuration, hosts and their hooks", doctor_verb,
+         [("--store", "", "check what is stored instead: every hash, every record"), _JSON],
+         "Each problem comes with its fix. Exit 1: there is one.", ["ctx doctor", "ctx doctor --store"]),
     Verb("why", "why 'COMMAND LINE'", "tell what the guard makes of a command line, without running it", why_verb, [_JSON],
          "Classes are bounded (left alone), noisy (captured), mutation (left alone) and unknown.", ["ctx why 'pytest -q'", "ctx why 'rm -rf build' --json"]),
     Verb("config", "config", "print the settings that hold here", config_verb, [_JSON], "", ["ctx config"]),

@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 import test_corpus
+from hypothesis import given
+from hypothesis import strategies as st
 
 import build
 import ctx
@@ -232,3 +234,96 @@ def test_nowhere_to_install(home, monkeypatch, tmp_path):
     monkeypatch.setitem(ctx.posix.environ, b"TMPDIR", str(tmp_path).encode())
     with pytest.raises(ctx.CtxError, match="is only temporary: set HOME, or CTX_HOME"):
         ctx.install_build()
+
+
+# ── JSON as its owner wrote it
+
+blanks = st.sampled_from(["", "", " ", "\n", "\n  ", "\t", " // note, {\n", "/* \n ] */", "\r\n"])
+words = st.text("abc\"\\é\n\u2028", max_size=4)
+scalars = st.none() | st.booleans() | st.integers(-99, 99) | words
+
+
+@st.composite
+def odd_json(draw, value):
+    """A value as somebody might have typed it: (text)."""
+    if isinstance(value, (dict, list)):
+        parts = []
+        for item in value.items() if isinstance(value, dict) else value:
+            key = "%s%s:%s" % (json.dumps(item[0]), draw(blanks), draw(blanks)) if isinstance(value, dict) else ""
+            parts.append(draw(blanks) + key + draw(odd_json(item[1] if isinstance(value, dict) else item)) + draw(blanks))
+        comma = "," + draw(blanks) if parts and draw(st.booleans()) else ""
+        return ("{%s}" if isinstance(value, dict) else "[%s]") % (",".join(parts) + comma + ("" if parts else draw(blanks)))
+    return json.dumps(value, ensure_ascii=draw(st.booleans()))
+
+
+values = st.recursive(scalars, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(words, inner, max_size=3), max_leaves=8)
+handlers = st.fixed_dictionaries({"hooks": st.lists(st.fixed_dictionaries({"command": st.sampled_from(["x", "rtk hook"])}), min_size=1, max_size=2)})
+hooks = st.fixed_dictionaries({}, optional={"PreToolUse": st.lists(handlers, min_size=1, max_size=2), "Stop": st.lists(handlers, min_size=1, max_size=2)})
+documents = st.fixed_dictionaries({}, optional={"a": values, "env": values, "hooks": hooks.filter(bool), "z": values})
+
+
+def read(text):
+    """A text as ctx reads it, without places."""
+    return ctx.JsonText(text).root.plain()
+
+
+@given(values.flatmap(lambda value: st.tuples(st.just(value), odd_json(value))), blanks, blanks)
+def test_json_of_any_shape_is_read(pair, before, after):
+    value, text = pair
+    assert read(before + text + after) == value
+
+
+@given(values, st.sampled_from([None, 1, 2, 4, "\t"]))
+def test_plain_json_is_read_as_python_reads_it(value, indent):
+    text = json.dumps(value, indent=indent)
+    assert read(text) == json.loads(text)
+
+
+@given(st.text("{}[],:\"\\/*\n a1", max_size=20))
+def test_what_is_no_json_is_refused(text):
+    try:
+        expected = json.loads(text)
+    except ValueError:
+        try:
+            read(text)
+        except ctx.CtxError as error:
+            assert str(error).startswith("line ")
+    else:
+        assert read(text) == expected
+
+
+def test_deep_nesting_is_refused():
+    with pytest.raises(ctx.CtxError, match="line 1: not JSON"):
+        read("[" * 100000)
+
+
+def with_ours(document, host):
+    """A document with our hooks in it, made with Python's means."""
+    document = json.loads(json.dumps(document))
+    for (groups, event), value in ctx.hook_entries(host, "/build"):
+        document.setdefault(groups, {}).setdefault(event, []).append(value)
+    return document
+
+
+@given(documents.flatmap(lambda value: st.tuples(st.just(value), odd_json(value))), st.sampled_from(["claude", "codex", "gemini", "antigravity"]))
+def test_hooks_are_added_and_nothing_else_changes(pair, host):
+    document, text = pair
+    done = ctx.with_hooks(text, host, "/build")
+    assert read(done) == with_ours(document, host)
+    assert list(read(done))[: len(document)] == list(document)
+    left = ctx.without_hooks(done)
+    assert read(left) == document
+    for comment in ("// note, {", "/* \n ] */"):
+        assert done.count(comment) == left.count(comment) == text.count(comment)
+    assert ctx.without_hooks(text) == text
+
+
+@given(documents.filter(lambda document: all(document.values())), st.sampled_from([1, 2, 4, "\t", None]), st.booleans(), st.booleans())
+def test_of_usual_json_not_a_byte_changes(document, indent, dos, bom):
+    text = "\ufeff" * bom + json.dumps(document, indent=indent, ensure_ascii=False) + "\n"
+    text = text.replace("\n", "\r\n") if dos else text
+    done = ctx.with_hooks(text, "claude", "/build")
+    assert ctx.without_hooks(done) == text
+    if indent and document:
+        assert json.loads(done.lstrip("\ufeff")) == with_ours(document, "claude")
+        assert done == ("\ufeff" * bom + json.dumps(with_ours(document, "claude"), indent=indent, ensure_ascii=False) + "\n").replace("\n", "\r\n" if dos else "\n")
