@@ -3308,7 +3308,7 @@ def permission(host: str, text: str, line: Line, mode: str, rules: Rules) -> Per
     return Permission("none")
 
 
-class Dialect:
+class Latitude:
     """What a host lets pass: redirections it does not ask about, variables that may stand in front, wrappers it looks behind, and
     `free`, which says of the words of a command whether it runs them unasked."""
 
@@ -3324,7 +3324,7 @@ class Grant:
 
     __slots__ = ("dialect", "line", "rules", "bases", "programs")
 
-    def __init__(self, dialect: Dialect, line: Line, rules: Rules) -> None:
+    def __init__(self, dialect: Latitude, line: Line, rules: Rules) -> None:
         self.dialect, self.line, self.rules = dialect, line, rules
         self.bases = [rules.where]  # the directories in which a command of the line may run
         self.programs: List[str] = []  # of the commands read so far
@@ -3469,12 +3469,12 @@ def never_free(argv: Sequence[str]) -> bool:
 
 
 DIALECTS = {
-    "claude": Dialect(
+    "claude": Latitude(
         claude_free, ("2>&1", ">/dev/null", "2>/dev/null", "1>/dev/null", "&>/dev/null", ">&2", "1>&2"), CLAUDE_VARIABLES,
         frozenset(("timeout", "nice", "nohup", "stdbuf")), True,
     ),
-    "codex": Dialect(codex_free),
-    "gemini": Dialect(never_free),
+    "codex": Latitude(codex_free),
+    "gemini": Latitude(never_free),
 }  # fmt: skip
 
 SIMPLE_BUILTINS = frozenset("cd echo false printf pwd test true".split())
@@ -3532,10 +3532,11 @@ class Host:
     replaces: FrozenSet[str] = frozenset()  # the kinds of results that can be replaced with nothing lost
     whole_input = True  # the new input replaces the old one, instead of being laid over it
     neutral: Dict[str, bytes] = {}  # by event, where it is not silence
-    # The decision that goes with a rewritten command, by what would have become of the original: "allowed" by a rule or by the host
-    # itself, "unasked" in a mode without prompts, "unseen" where no hook can know, "prompt". What is missing is not rewritten.
+    # The decision that goes with a rewritten command ("": none is needed), by what the host's rules make of the original. What is
+    # missing is not rewritten.
     rewrites: Dict[str, str] = {}
-    unasked: FrozenSet[str] = frozenset()  # modes without prompts
+    unasked: FrozenSet[str] = frozenset()  # modes without prompts, in which a rewritten command needs no decision
+    grants = True  # its deny rules hold against a hook's `allow`
     asks = False  # a hook may make it ask
     reads = False  # it cuts results for good, so that reads, too, are captured before they run
 
@@ -3559,7 +3560,7 @@ HOSTS = {
         searches={"Grep": "content", "Glob": "files"},
         results={"Bash": "shell", "Read": "file", "Grep": "search", "WebFetch": "page", "mcp__*": "parts"},
         replaces=frozenset(("shell", "file", "search", "page", "parts")),
-        rewrites={"allowed": "allow", "unasked": "", "prompt": ""},
+        rewrites={"allow": "allow", "free": "allow"},
         unasked=frozenset(("bypassPermissions",)),
         asks=True,
     ),
@@ -3571,8 +3572,9 @@ HOSTS = {
         answers=dict(Host.answers, result="reason"),
         outcome="block",
         replaces=frozenset(("parts",)),  # of a command the exit status would be lost, and the text is cut already
-        rewrites={"allowed": "allow", "unasked": "allow"},  # without `allow`, it ignores the new input
-        unasked=frozenset(("bypassPermissions",)),
+        # Without `allow` it ignores the new input; with it, approvals and the sandbox hold for the new input as they would for any.
+        # What a rule allows runs outside the sandbox, which the new input would not.
+        rewrites={"free": "allow", "none": "allow"},
         reads=True,
     ),
     "gemini": Host(
@@ -3584,9 +3586,8 @@ HOSTS = {
         results={"run_shell_command": "shell", "read_file": "file", "grep_search": "search", "web_fetch": "page", "mcp_*": "parts"},
         answers=dict(_PLAIN, input="hookSpecificOutput.tool_input", context="hookSpecificOutput.additionalContext", message="systemMessage",
                      result="reason", outcome="decision"),
-        outcome="deny",
+        outcome="deny",  # its policy would ask about a rewritten command; every result can be replaced instead, with all its bytes
         replaces=frozenset(("shell", "file", "search", "page", "parts")),
-        rewrites={"prompt": ""},  # its policy asks about the rewritten command, and a result can be replaced with all its bytes
     ),
     "antigravity": Host(
         "antigravity",
@@ -3598,7 +3599,7 @@ HOSTS = {
         answers=dict(_PLAIN, input="overwrite"),
         whole_input=False,
         neutral={"PreToolUse": b'{"decision":"ask"}', "": b'{"decision":"ask"}', "PostToolUse": b"{}", "SessionStart": b"{}", "PreInvocation": b"{}"},
-        rewrites={"allowed": "ask", "unseen": "ask"},
+        rewrites={"allow": "ask", "free": "ask", "none": "ask"},  # which is what it does by itself
         asks=True,
         reads=True,
     ),
@@ -3612,7 +3613,7 @@ HOSTS = {
         results={"bash": "shell", "view": "file", "grep": "search", "web_fetch": "page"},
         answers=_NATIVE,
         replaces=frozenset(("shell", "file", "search", "page")),
-        rewrites={"allowed": "allow", "prompt": ""},
+        grants=False,
         asks=True,
     ),
     # Copilot's events under the names that Claude has for them
@@ -3623,7 +3624,7 @@ HOSTS = {
         shell={"Bash": "command", "bash": "command"},
         background=("mode", "async"),
         searches={"Grep": "content", "grep": "content", "Glob": "files", "glob": "files"},
-        rewrites={"allowed": "allow", "prompt": ""},
+        grants=False,
         asks=True,
     ),
 }  # fmt: skip
@@ -3738,18 +3739,16 @@ def neutral_answer(host: str, event: str, payload: bytes = b"") -> bytes:
 # the program that is put in front of commands
 
 
-def program_words() -> List[str]:
-    """The words that start this program in any shell; none when it is not there any more.
+def own_words() -> List[str]:
+    """The words that start this program in any shell: an installed one by its launcher, others by the interpreter that runs them."""
+    path = absolute(__file__)
+    return [path] if path.endswith("/ctx") else [sys.executable, absolute(sys.argv[0])]
 
-    Setup writes them, a line each, into `program` beside the hook. Without that, it is what runs now.
-    """
-    script = absolute(sys.argv[0])
-    try:
-        words = fsdecode(read_file(script.rsplit("/", 1)[0] + "/program")).split("\n")[:-1]
-    except OSError:
-        words = [sys.executable, script]
-    ready = bool(words) and posix.access(words[0], posix.X_OK) and posix.access(words[-1], posix.R_OK)
-    return words if ready else []
+
+def program_words() -> List[str]:
+    """The same, none where they would not start it: the program has gone, or cannot be run."""
+    words = own_words()
+    return words if posix.access(words[0], posix.X_OK) and posix.access(words[-1], posix.R_OK) else []
 
 
 def finds_program(name: str, environ: Dict[bytes, bytes]) -> str:
@@ -3790,7 +3789,7 @@ def before_command(call: Call, settings: Dict[str, Any]) -> bytes:
     )  # fmt: skip
     verdict = judge(call.command, facts)
     entry = {"class": verdict.cls, "shape": verdict.shape, "rung": verdict.rung, "why": verdict.reason}
-    if reads_store(call.command, words, call.environ):
+    if host.grants and reads_store(call.command, words, call.environ) and granted(call, call.command).decision not in ("deny", "ask"):
         entry["why"] = "reads the store"
         return decided(call, "allowed", entry, decision="allow", reason="ctx reads its own store")
     if not verdict.edits:
@@ -3817,19 +3816,17 @@ def granted(call: Call, text: str) -> Permission:
 
 
 def authority(call: Call, settings: Dict[str, Any]) -> Tuple[Optional[str], str]:
-    """The decision that may go with a rewritten command ("": none is needed), None and why if it must stay as it was typed."""
-    rewrites, found = call.host.rewrites, granted(call, call.command)
+    """The decision that goes with a rewritten command ("": none is needed), None and why if it must stay as it was typed."""
+    host, found = call.host, granted(call, call.command)
     if found.decision in ("deny", "ask"):
         return None, "a rule of the host says %s" % found.decision
-    if call.mode in call.host.unasked:
-        case = "unasked"
-    elif found.decision in ("allow", "free"):
-        case = "allowed"
-    elif "unseen" in rewrites:
-        case = "unseen"
-    else:
-        case = "prompt" if settings["guard.rewrite_before_prompt"] else ""
-    return rewrites.get(case), "" if case in rewrites else "the host asks the user about it"
+    if call.mode in host.unasked:
+        return "", ""
+    if found.decision in host.rewrites:
+        return host.rewrites[found.decision], ""
+    if found.decision == "none":
+        return ("", "") if settings["guard.rewrite_before_prompt"] else (None, "the host asks the user first")
+    return None, "the host's rule is about the command as it was typed"
 
 
 def reads_store(text: str, words: Sequence[str], environ: Dict[bytes, bytes]) -> bool:
@@ -3940,11 +3937,9 @@ def answer(call: Call, settings: Dict[str, Any]) -> Optional[bytes]:
     return None if call.gate == "compact" else call.neutral
 
 
-def hook_main(argv: Sequence[str], whole: Optional[Callable[[], Callable[..., bytes]]] = None) -> None:
-    """`ctx hook [HOST [EVENT]]`: answer on stdout and leave with status 0, within HOOK_SECONDS, whatever happens.
-
-    `whole` gives the function of section 22 that answers what `hook` does not; by default the whole program is loaded for it.
-    """
+def hook_main(argv: Sequence[str], gates: Callable[[], Callable[..., bytes]]) -> None:
+    """`ctx hook [HOST [EVENT]]`: answer on stdout and leave with status 0, within HOOK_SECONDS, whatever happens. `argv` is what
+    follows `hook`; `gates` gets the function of section 22 that answers what `hook` does not."""
     host, event = [*argv, "", ""][:2]
     payload = b""
 
@@ -3966,8 +3961,7 @@ def hook_main(argv: Sequence[str], whole: Optional[Callable[[], Callable[..., by
         payload = read_input()
         data = hook(host, event, payload, posix.environ)
         if data is None:
-            gates = whole() if whole else load_whole()
-            data = gates(host, event, payload, posix.environ)
+            data = gates()(host, event, payload, posix.environ)
     except BaseException as error:
         line = error.__traceback__ and error.__traceback__.tb_lineno
         leave(neutral_answer(host, event, payload), "%s (line %s)" % (type(error).__name__, line))
@@ -3996,18 +3990,6 @@ def read_input() -> bytes:
     if size > HOOK_INPUT:
         raise ValueError("more than %d bytes" % HOOK_INPUT)
     return b"".join(parts)
-
-
-def load_whole() -> Callable[..., bytes]:
-    """The gates of section 22, from the whole program's byte code, `ctx.pyc` beside this hook. Raises OSError and what damaged code raises."""
-    import marshal
-
-    path = absolute(sys.argv[0]).rsplit("/", 1)[0] + "/ctx.pyc"
-    space: Dict[str, Any] = {"__name__": "ctx", "__file__": path}
-    exec(marshal.loads(read_file(path)[16:]), space)
-    sys.argv[0] = path
-    gates: Callable[..., bytes] = space["gate_answer"]
-    return gates
 
 
 # — end of the hook path —
@@ -12921,14 +12903,12 @@ def delta_block(run: Run, found: Sequence[Evidence], before: Run) -> bytes:
 
 def self_command() -> str:
     """How the shell that reads a digest calls this program: by its name where PATH has it, else as it was started."""
-    script = absolute(__file__)
-    if is_same(fsdecode(find_program(b"ctx")), script):
+    words = own_words()
+    if is_same(fsdecode(find_program(b"ctx")), words[-1]):
         return "ctx"
-    if "." not in script[script.rfind("/") :] and posix.access(script, posix.X_OK):  # the launcher that setup makes
-        return shell_word(script)
-    if sys.executable and is_same(fsdecode(find_program(b"python3")), sys.executable):
-        return "python3 " + shell_word(script)
-    return "%s %s" % (shell_word(sys.executable or "python3"), shell_word(script))
+    if is_same(fsdecode(find_program(b"python3")), words[0]):
+        words[0] = "python3"
+    return " ".join(map(shell_word, words))
 
 
 _SAFE = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789@%+=:,./-_")
@@ -14105,6 +14085,10 @@ INDEX_LOOKED = 400  # occurrences that are looked at for it
 HEAD_LOOKED = 4 * KIB  # bytes in which a digest of ours begins, if a result is one
 
 
+RESULT_PLACES = ("", "file.content", "content", "result", "llmContent", "textResultForLlm", "text_result_for_llm")
+CODEX_CUT = "truncated output (original token count"  # what Codex says ahead of a text that it has cut
+
+
 class Result:
     """What a tool gave: its bytes, as text or in a file that the host keeps; `status` None when it is unknown; `partial`, why it is
     not whole."""
@@ -14165,16 +14149,15 @@ def after_tool(call: Call, settings: Settings) -> bytes:
 
 def result_of(call: Call, whole: Any) -> Optional[Result]:
     """What a tool gave, None where it cannot be told, or is no text."""
-    if isinstance(whole, str):
-        return Result(whole, partial="cut by the host" if "truncated output (original token count" in whole[:400] else "")
-    if isinstance(whole, list) or isinstance(inside(whole, "content"), list):
-        parts = whole if isinstance(whole, list) else whole["content"]
-        is_text = parts and all(inside(part, "type") == "text" and isinstance(part.get("text"), str) for part in parts)
-        return Result("\n".join(part["text"] for part in parts)) if is_text else None
-    for place in ("stdout", "file.content", "content", "result", "llmContent", "textResultForLlm", "text_result_for_llm"):
-        text = inside(whole, place)
-        if isinstance(text, str):
-            return shell_result(whole) if place == "stdout" else Result(text, status=told_status(text))
+    if call.kind == "shell" and isinstance(inside(whole, "stdout"), str):
+        return shell_result(whole)
+    for place in RESULT_PLACES:
+        found = inside(whole, place) if place else whole
+        if isinstance(found, list) and found and all(text_at(part, "text") for part in found):
+            found = "\n".join(part["text"] for part in found)
+        if isinstance(found, str):
+            cut = CODEX_CUT in found[:400]
+            return Result(found, "", told_status(found), "cut by the host" if cut else "")
     return None
 
 
@@ -14199,11 +14182,12 @@ def reshaped(call: Call, whole: Any, text: str) -> Any:
         return text
     if isinstance(whole, list):
         return [{"type": "text", "text": text}]
-    for place in ("stdout", "content", "result", "textResultForLlm"):
-        if isinstance(whole.get(place), str):
-            kept = {key: value for key, value in whole.items() if not key.startswith("persistedOutput")}
-            return dict(kept, **{place: text}, **({"stderr": ""} if place == "stdout" else {}))
-    return dict(whole, file=dict(whole["file"], content=text, numLines=text.count("\n") + (text[-1:] != "\n")))
+    if "file" in whole:
+        return dict(whole, file=dict(whole["file"], content=text, numLines=text.count("\n") + (text[-1:] != "\n")))
+    # with the persisted file named, Claude would show the text as a preview of that
+    kept = {key: value for key, value in whole.items() if not key.startswith("persistedOutput")}
+    place = next(place for place in ("stdout", *RESULT_PLACES) if place in kept)
+    return dict(kept, **{place: text}, **({"stderr": ""} if place == "stdout" else {}))
 
 
 def beginning(run: Run, result: Result, settings: Settings) -> Tuple[bytes, str]:
@@ -14264,15 +14248,16 @@ def after_failure(call: Call, settings: Settings) -> bytes:
     cut = "characters truncated]" in rest
     result = Result(rest if code.isdigit() else text, "", int(code) if code.isdigit() else None, "cut by the host" if cut else "")
     run, size = keep_result(call, result, settings)
-    told = "ctx kept this output%s as %s: %s search PATTERN %s" % (", as far as it came,"[: 21 * cut], run.handle, self_command(), run.handle)
+    told = "ctx kept this output%s as %s: %s search PATTERN %s"
+    told %= (", as far as the host tells it," if cut else "", run.handle, self_command(), run.handle)
     return decided(call, "stored", {"handle": run.handle, "bytes": size}, context=told)
 
 
 # residence: what a session has seen
 
 
-def evidence_lines(call: Call) -> List[str]:
-    """What was captured in this session, else in this workspace, newest first: outcome, handle, command line. The last of each command."""
+def seen_runs(call: Call) -> Iterator[Run]:
+    """What was captured in this session, or if nothing was, in this workspace; newest first."""
     top = workspace(call.where) or call.where
     ours: List[Tuple[Store, str]] = []
     near: List[Tuple[Store, str]] = []
@@ -14282,34 +14267,40 @@ def evidence_lines(call: Call) -> List[str]:
             ours.append((store, record["run"]))
         elif record and record.get("workspace") == top:
             near.append((store, record["run"]))
-    lines: Dict[str, str] = {}
     for store, digest in reversed(ours or near):
         try:
             run = read_manifest(store, digest)
         except CtxError:
             continue
-        row = run_row(run) if run else {"command": ""}
-        if run and row["command"] not in lines:
-            line = "  %s  %s  %s" % (row["outcome"], run.handle, row["command"])
-            if price([*lines.values(), line]) > INDEX_TOKENS - 60:
-                break
-            lines[row["command"]] = line
-    return list(lines.values())
+        if run:
+            yield run
+
+
+def index_of_evidence(call: Call, head: str) -> str:
+    """A line for the last run of each command, below a heading: outcome, handle, command; "" when there is none."""
+    lines, commands = [head], set()
+    for run in seen_runs(call):
+        row = run_row(run)
+        line = "  %s  %s  %s" % (row["outcome"], run.handle, row["command"])
+        if row["command"] in commands:
+            continue
+        if price([*lines, line]) > INDEX_TOKENS:
+            break
+        commands.add(row["command"])
+        lines.append(line)
+    decided(call, "told" if commands else "left", {"runs": len(commands)})
+    return "\n".join(lines) if commands else ""
 
 
 def session_start(call: Call, settings: Settings) -> bytes:
     """After a compaction or a resumption: the index of the evidence so far."""
-    lines = evidence_lines(call)
-    head = "Complete output that ctx kept earlier (%s get HANDLE reads it, %s search PATTERN HANDLE searches it), newest first:"
-    text = "\n".join([head % ((self_command(),) * 2), *lines]) if lines else ""
-    return decided(call, "told" if lines else "left", {"runs": len(lines)}, context=text)
+    head = "Complete output that ctx kept earlier, newest first (%s get HANDLE reads it):"
+    return call.answer(context=index_of_evidence(call, head % self_command()))
 
 
 def before_compaction(call: Call, settings: Settings) -> bytes:
     """Before a compaction: what the summary should keep, as plain text, which is how Claude takes it."""
-    lines = evidence_lines(call)
-    decided(call, "told" if lines else "left", {"runs": len(lines)})
-    return "\n".join(["Keep these handles of captured output in the summary:", *lines, ""]).encode() if lines else b""
+    return index_of_evidence(call, "Keep these handles of complete output in the summary, newest first:").encode()
 
 
 GATES = {"post": after_tool, "failed": after_failure, "start": session_start, "compact": before_compaction}
