@@ -6,6 +6,7 @@ A host is a class that differs from the others in data: where its files are, how
 from __future__ import annotations
 
 import json
+import re
 import shlex
 import shutil
 import subprocess
@@ -15,7 +16,7 @@ from pathlib import Path
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
 import clients
-from model import Call, Json, Model, Seen, Step
+from model import Call, Json, Model, Result, Seen, Step
 
 LIMIT = 60  # seconds for one run of a client
 PATH = "/usr/local/bin:/usr/bin:/bin"
@@ -40,6 +41,7 @@ class Host:
     name = ""
     modes: Dict[str, List[str]] = {"default": []}  # permission mode → arguments
     usual = "default"  # the mode in which what `allow` names runs, and nothing is bypassed
+    frame = re.compile(r"(?P<output>.*)", re.S)  # what stands around an output in the result of the shell tool
 
     def __init__(self, place: Path, program: Optional[str] = None) -> None:
         self.place, self.home, self.work = place, place / "home", place / "work"
@@ -68,6 +70,13 @@ class Host:
     def shell(self, command: str, **more: Any) -> Call:
         """The call of the client's shell tool."""
         raise NotImplementedError
+
+    def output(self, result: Result) -> Tuple[str, int]:
+        """What a command printed, without white space at its end, which some hosts cut, and its exit status as the model was told."""
+        found = self.frame.fullmatch(result.text)
+        assert found, result.text
+        status = found.groupdict().get("status")
+        return found.group("output").replace("\r\n", "\n").rstrip(), int(status or 0)
 
     def allow(self, *programs: str) -> None:
         """Have the user allow every call of these programs."""
@@ -99,6 +108,7 @@ class Claude(Host):
         "default": [],
         "bypass": ["--dangerously-skip-permissions"],
     }
+    frame = re.compile(r"(?:Exit code (?P<status>\d+)(?:\n|$))?(?P<output>.*)", re.S)
     quiet = ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "DISABLE_AUTOUPDATER", "DISABLE_TELEMETRY", "DISABLE_ERROR_REPORTING")
 
     def environment(self, url: str) -> Dict[str, str]:
@@ -154,6 +164,7 @@ class Codex(Host):
         "bypass": ["-s", "danger-full-access"],
     }
     usual = "workspace-write"
+    frame = re.compile(r".*Process exited with code (?P<status>\d+)\n.*?Output:\n(?P<output>.*)", re.S)
     model = "scripted"
     approval = "never"
     trusting = True  # that hooks may run which nobody has reviewed
@@ -268,22 +279,29 @@ class AppServer:
 class Gemini(Host):
     name = "gemini"
     modes = {"default": [], "bypass": ["--yolo"]}
+    frame = re.compile(
+        r"<untrusted_context>\nOutput: (?P<output>.*?)(?:\nExit Code: (?P<status>\d+))?\nProcess Group PGID: \d+\n</untrusted_context>", re.S
+    )
+
+    basis: Json = {
+        "security": {"auth": {"selectedType": "gemini-api-key"}, "folderTrust": {"enabled": False}},
+        "general": {"enableAutoUpdate": False, "enableAutoUpdateNotification": False},
+        "privacy": {"usageStatisticsEnabled": False},
+    }
 
     def environment(self, url: str) -> Dict[str, str]:
         return {"GEMINI_API_KEY": "dummy", "GOOGLE_GEMINI_BASE_URL": url, "GEMINI_CLI_NO_RELAUNCH": "true", "NO_COLOR": "1"}
 
+    def __init__(self, place: Path, program: Optional[str] = None) -> None:
+        super().__init__(place, program)
+        self.write("~/.gemini/settings.json", self.basis)
+
     def settings(self, changes: Json) -> None:
         """Merge into the user's settings."""
         file = self.home / ".gemini" / "settings.json"
-        basis: Json = {
-            "security": {"auth": {"selectedType": "gemini-api-key"}, "folderTrust": {"enabled": False}},
-            "general": {"enableAutoUpdate": False, "enableAutoUpdateNotification": False},
-            "privacy": {"usageStatisticsEnabled": False},
-        }
-        self.write("~/.gemini/settings.json", {**(json.loads(file.read_text()) if file.exists() else basis), **changes})
+        self.write("~/.gemini/settings.json", {**json.loads(file.read_text()), **changes})
 
     def words(self, prompt: str, mode: str, url: str) -> List[str]:
-        self.settings({})
         node = shutil.which("node") or "node"
         return [node, self.program, "-p", prompt, "--output-format", "stream-json", "-m", "gemini-2.5-pro", *self.modes[mode]]
 
@@ -304,6 +322,7 @@ class Gemini(Host):
 class Copilot(Host):
     name = "copilot"
     modes = {"default": [], "bypass": ["--allow-all-tools"]}
+    frame = re.compile(r"(?P<output>.*)\n<shellId: \d+ completed with exit code (?P<status>\d+)>", re.S)
 
     def environment(self, url: str) -> Dict[str, str]:
         provider = {"COPILOT_OFFLINE": "true", "COPILOT_PROVIDER_BASE_URL": url + "/v1", "COPILOT_MODEL": "gpt-4.1"}
@@ -332,6 +351,7 @@ class Antigravity(Host):
 
     name = "antigravity"
     modes = {"default": ["ask"], "bypass": ["allow"]}
+    frame = re.compile(r".*The command exited with code (?P<status>\d+)\.\n(?:Output|Stdout):\n(?P<output>.*)", re.S)
 
     def environment(self, url: str) -> Dict[str, str]:
         return {"GEMINI_API_KEY": "dummy"}

@@ -18,61 +18,34 @@ HANDLE = re.compile(r"run:[0-9a-f]{12}\b")
 FLOOD = '''
 import pytest
 
-@pytest.mark.parametrize("case", range(70))
+@pytest.mark.parametrize("case", range(40))
 def test_rates(case):
-    for line in range(90):
-        print("rate %03d/%03d: 0.%06d of the limit" % (case, line, case * line))
-    assert case * 7 % 5 != 1
+    for line in range(4000):
+        print("rate %02d/%04d: 0.%05d of the limit" % (case, line, case * line))
+    assert case % 20 != 7
 
 def test_expiry_of_the_last_token():
-    token = {"valid": False, "age": 4711}
-    assert token["valid"], "token of age 4711 was taken for expired"
+    for line in range(2000):
+        print("the token %04d was looked at" % line)
+    assert False, "token of age 4711 was taken for expired"
 '''
-PYTEST = "pytest tests/test_flood.py"
-LAST_FAILURE = "test_expiry_of_the_last_token"
+SUITE = "pytest tests/test_flood.py"
+PROGRAMS = ("pytest", "make", "npm", "cd", "tail", "grep", "seq")  # what the user of the tests allows
 
 MAKEFILE = """\
 small:
 \t@echo "12 passed"
 broken:
 \t@echo "1 failed"; exit 3
-flood:
-\t@seq -f 'line %06.0f of the log, which is long' 9000; exit 4
+mark:
+\t@touch made
+slow:
+\t@for i in 1 2 3 4 5 6; do seq -f "$$i: line %05.0f of a log" 2000; sleep 1; done; echo "the end of it"
 """
 JAVASCRIPT = """\
 for (let i = 1; i <= 4000; i++) console.log(`ok ${i} - the case number ${i} of the front end`)
 console.log("# pass 4000")
 """
-
-
-def hooks_of_claude(host, line):
-    tool = ("PreToolUse", "PostToolUse", "PostToolUseFailure")
-    host.settings({"hooks": {event: [{"matcher": "*" * (event in tool), "hooks": [{"type": "command", "command": line % (event, ":"), "timeout": 10}]}]
-                             for event in (*tool, "SessionStart", "PreCompact")}})
-
-
-def hooks_of_codex(host, line):
-    events = ("PreToolUse", "PostToolUse", "SessionStart")
-    host.write("~/.codex/hooks.json", {"hooks": {event: [{"hooks": [{"type": "command", "command": line % (event, ":"), "timeout": 10}]}] for event in events}})
-
-
-def hooks_of_gemini(host, line):
-    events = ("BeforeTool", "AfterTool", "SessionStart")
-    host.settings({"hooks": {event: [{"matcher": "*", "hooks": [{"type": "command", "command": line % (event, ":"), "timeout": 10000}]}] for event in events}})
-
-
-def hooks_of_copilot(host, line):
-    events = ("preToolUse", "postToolUse")
-    host.write("~/.copilot/hooks/ctx.json", {"version": 1, "hooks": {event: [{"type": "command", "bash": line % (event, ":"), "timeoutSec": 10}] for event in events}})
-
-
-def hooks_of_antigravity(host, line):
-    neutral = "echo '{\"decision\":\"ask\"}'"
-    hook = {"type": "command", "command": line % ("PreToolUse", neutral), "timeout": 10}
-    host.write("~/.gemini/config/hooks.json", {"ctx": {"PreToolUse": [{"matcher": "*", "hooks": [hook]}]}})
-
-
-HOOKS = {"claude": hooks_of_claude, "codex": hooks_of_codex, "gemini": hooks_of_gemini, "copilot": hooks_of_copilot, "antigravity": hooks_of_antigravity}
 
 
 class Installed:
@@ -87,18 +60,13 @@ class Installed:
         for number in range(60):
             lines = ["line %d: nothing" % line if line % 2 else "needle_%d = %d" % (line, number) for line in range(120)]
             host.write("src/module_%02d.py" % number, "\n".join([*lines, ""]))
-        host.write("~/.local/bin/pytest", '#!/bin/sh\nexec %s -m pytest -p no:cacheprovider "$@"\n' % sys.executable).chmod(0o755)
+        host.write("~/.local/bin/pytest", '#!/bin/sh\nexec %s -m pytest -p no:cacheprovider -p no:rerunfailures "$@"\n' % sys.executable).chmod(0o755)
         host.write("~/.profile", 'PATH="$HOME/.local/bin:$PATH"\n')
         host.variables["PATH"] = "%s/.local/bin:%s" % (host.home, PATH)
 
     def install(self):
-        """Set ctx up for the host, and a launcher on PATH."""
-        build = "import sys; sys.path.insert(0, %r); import ctx; print(ctx.install_build())" % str(ROOT)
-        variables = {"PATH": PATH, "HOME": str(self.host.home)}
-        current = subprocess.check_output([PYTHON, "-c", build], env=variables, text=True).strip()
-        (self.host.home / ".local/bin/ctx").symlink_to(current + "/ctx")
-        line = "%s -I -S %s/hook.pyc %s %%s || %%s" % (PYTHON, current, self.host.name)
-        HOOKS[self.host.name](self.host, line)
+        """Set ctx up for the host, with a launcher on PATH, as its user does, who also reviews the hooks where the host wants that."""
+        self.ctx("setup", self.host.name, "--link")
         return self
 
     def ctx(self, *words, check=True):

@@ -261,6 +261,7 @@ class Model:
         self.seen: Dict[int, Seen] = {}
         self.side = 0
         self.strange: List[str] = []
+        self.failure: Optional[Exception] = None
         self._lock = threading.Lock()
         self._served = 0
 
@@ -275,6 +276,16 @@ class Model:
     def __exit__(self, *exception: object) -> None:
         self._server.shutdown()
         self._server.server_close()
+        if self.failure:
+            raise self.failure
+
+    def decided(self, step: Callable[[Dict[int, Seen]], Union[str, Call]]) -> Union[str, Call]:
+        """The step that a function decides on; what it raises ends the script, and is raised again when the `with` ends."""
+        try:
+            return step(self.seen)
+        except Exception as error:
+            self.failure = error
+            return "no idea"
 
     def frames(self, protocol: Protocol, body: Json) -> List[Frame]:
         """The answer to one request."""
@@ -289,7 +300,7 @@ class Model:
             self.seen[turn] = seen
             step = self.script[turn] if turn < len(self.script) else "done"
             if callable(step):
-                step = step(self.seen)
+                step = self.decided(step)
             return list(protocol.answer(body, step, name))
 
 
