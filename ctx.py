@@ -23,6 +23,7 @@ One file, standard library only, read from top to bottom: a section uses only na
     14  profiles     one per output family: bytes to evidence
     15  render       evidence and a budget to digest bytes
     16  retrieve     get, search, diff
+    20  plans        seq: several steps, one answer
     22  gates        what the hook answers after a tool, at a session's start, before a compaction
     23  install      doctor, init, why
     24  cli          argument grammar, dispatch, help
@@ -3219,6 +3220,7 @@ def executes(argv: Sequence[str]) -> bool:
 
 
 PASSING = frozenset("command builtin exec nocorrect noglob time".split())  # builtins that run what stands behind them
+UNRULED = "no rule for what ctx is asked to run"
 EXECUTING_VERBS = frozenset(("run", "seq", "plan"))
 
 
@@ -3298,17 +3300,17 @@ def permission(host: str, text: str, line: Line, mode: str, rules: Rules) -> Per
             return Permission(decision, rule)
     if rules.unreadable and host in RULE_FILES:
         return Permission("ask", "a rule that ctx cannot read")
-    dialect = DIALECTS.get(host)
-    if dialect and mode in RULED_MODES and not rules.unreadable:
-        granted = Grant(dialect, line, rules).decision()
+    practice = PRACTICES.get(host)
+    if practice and mode in RULED_MODES and not rules.unreadable:
+        granted = Grant(practice, line, rules).decision()
         if granted.decision != "none":
             return granted
     if mode != "bypassPermissions" and (any(executes(run.argv) for run in runs) or line.unsure and "ctx" in text):
-        return Permission("deny" if mode == "dontAsk" else "ask", "no rule for what ctx is asked to run")
+        return Permission("deny" if mode == "dontAsk" else "ask", UNRULED)
     return Permission("none")
 
 
-class Latitude:
+class Practice:
     """What a host lets pass: redirections it does not ask about, variables that may stand in front, wrappers it looks behind, and
     `free`, which says of the words of a command whether it runs them unasked."""
 
@@ -3322,10 +3324,10 @@ class Latitude:
 class Grant:
     """The search for what lets a line run unasked. Every method is sure of a yes, and says no otherwise."""
 
-    __slots__ = ("dialect", "line", "rules", "bases", "programs")
+    __slots__ = ("practice", "line", "rules", "bases", "programs")
 
-    def __init__(self, dialect: Latitude, line: Line, rules: Rules) -> None:
-        self.dialect, self.line, self.rules = dialect, line, rules
+    def __init__(self, practice: Practice, line: Line, rules: Rules) -> None:
+        self.practice, self.line, self.rules = practice, line, rules
         self.bases = [rules.where]  # the directories in which a command of the line may run
         self.programs: List[str] = []  # of the commands read so far
 
@@ -3351,7 +3353,7 @@ class Grant:
                 return False
             redirections = [redirect.fd + redirect.op + redirect.target.text for redirect in command.redirects]
             words = command.assigns + command.words
-            if not set(redirections).issubset(self.dialect.redirections) or any(not self.is_plain_word(word) for word in words):
+            if not set(redirections).issubset(self.practice.redirections) or any(not self.is_plain_word(word) for word in words):
                 return False
             typed += [text[word.start : word.end] for word in words]
         hidden = any(text.count(sign) != "".join(typed).count(sign) for sign in "\\#")  # in a comment, or over a line's end
@@ -3367,11 +3369,11 @@ class Grant:
     def part(self, command: Command) -> Optional[str]:
         """The rule that lets one command run, "" if the host runs it by itself, None if it would ask."""
         argv = [word.text for word in command.words]
-        if any(assigned_name(word.text) not in self.dialect.variables for word in command.assigns):
+        if any(assigned_name(word.text) not in self.practice.variables for word in command.assigns):
             return None
         at = 3 if argv[0] == "ctx" and argv[1:3] == ["run", "--"] else 0
         starts = [at]
-        while at < len(argv) and argv[at] in self.dialect.wrappers:
+        while at < len(argv) and argv[at] in self.practice.wrappers:
             at = behind_wrapper(argv, at)
             starts.append(at)
         if at >= len(argv) or not self.harmless(argv[at:]):
@@ -3379,7 +3381,7 @@ class Grant:
         end = command.words[-1].end
         rule = self.listed([Invocation(argv[i:], self.line.text[command.words[i].start : end]) for i in starts])
         bare = len(starts) == 1 and not command.assigns and not command.timed
-        return rule if rule is not None else "" if bare and self.dialect.free(argv[at:]) else None
+        return rule if rule is not None else "" if bare and self.practice.free(argv[at:]) else None
 
     def listed(self, runs: Sequence[Invocation]) -> Optional[str]:
         """The rule that allows one of `runs`; one that names a group does not count for programs that run anything."""
@@ -3395,7 +3397,7 @@ class Grant:
             return False
         if is_ctx(name) or any(executes(run.argv) for run in runs_inside(argv, "", 0)):
             return False
-        if not self.dialect.files or name not in READING_FILES:
+        if not self.practice.files or name not in READING_FILES:
             return True
         if any(not self.rules.inside(word, base) for word in argv[1:] if not word.startswith("-") for base in self.bases):
             return False
@@ -3413,13 +3415,15 @@ def behind_wrapper(argv: Sequence[str], at: int) -> int:
     return i if plain else len(argv)
 
 
-# What Claude Code 2.1.332 was seen to run unasked, or behind which it was seen to look for the command that a rule allows: a part
-# of what it does (tests/corpus/claude_permissions.json). Letters are those of options without or with an attached value.
+# What Claude Code 2.1.332 was seen to run unasked: a part of what it does (tests/corpus/claude_permissions.json). Of each program, the
+# letters of options, without or with an attached value, then options that are whole words.
 CLAUDE_READS = {
-    "echo": "neE", "pwd": "LP", "true": "", "whoami": "", "basename": "", "dirname": "", "which": "a", "cd": "",
-    "ls": "1aAlhrtRSFGdinosp", "cat": "nbsETvA", "head": "nqvc0123456789", "tail": "nqvc0123456789", "wc": "lwcmL", "stat": "",
-    "grep": "inrlLcvwxoEFshHPABCme0123456789", "egrep": "inrlLcvwxoshHABCme0123456789", "fgrep": "inrlLcvwxoshHABCme0123456789",
-    "sort": "nrufVhgb", "uniq": "cdui", "diff": "uqrbwBN", "du": "shcak",
+    "echo": "neE", "pwd": "LP", "true": "", "whoami": "", "basename": "", "dirname": "", "which": "a", "cd": "", "sleep": "", "date": "u",
+    "ls": "1aAlhrtRSFGdinosp", "cat": "nbsETvA", "head": "nqvc#", "tail": "nqvc#", "wc": "lwcmL", "stat": "", "nl": "", "tac": "",
+    "grep": "inrlLcvwxoEFshHPABCme# --include= --exclude= --exclude-dir= --count --files-with-matches --line-number",
+    "egrep": "inrlLcvwxoshHABCme#", "fgrep": "inrlLcvwxoshHABCme#", "rg": "inlcwvFoNsSABCme# --files --count --line-number",
+    "sort": "nrufVhgb", "uniq": "cdui", "cut": "dfc#,", "tr": "dsc", "diff": "uqrbwBN", "du": "shcak",
+    "find": " -name -iname -path -type -maxdepth -mindepth -not -print -newer -size -empty",
 }  # fmt: skip
 CLAUDE_GIT = frozenset("status diff log show branch ls-files blame describe shortlog rev-parse".split())
 CLAUDE_VARIABLES = frozenset(
@@ -3429,19 +3433,20 @@ GIT_OPTIONS = frozenset(
     "--stat --oneline --name-only --name-status --cached --staged --graph --all --decorate --no-color --shortstat --numstat"
     " --short --porcelain -p -s -sb -b -a -r -v -vv".split()
 )
-NO_OPERANDS = frozenset(("uniq", "git/branch", "pwd", "true", "whoami"))
+NO_OPERANDS = frozenset(("uniq", "git/branch", "pwd", "true", "whoami", "date"))
 
 
 def claude_free(argv: Sequence[str]) -> bool:
     """Claude Code runs it unasked."""
-    if argv[0] == "git":
+    name, row = argv[0], CLAUDE_READS.get(argv[0])
+    if name == "git":
         return len(argv) > 1 and argv[1] in CLAUDE_GIT and git_reads(argv[1:])
-    letters = CLAUDE_READS.get(argv[0])
-    if letters is None:
+    if row is None:
         return False
-    options = [word for word in argv[1:] if word.startswith("-") and (argv[0] != "echo" or word == argv[1])]
-    operands = len(argv) - 1 - len(options)
-    return all(set(word[1:]).issubset(letters) for word in options) and not (operands and argv[0] in NO_OPERANDS)
+    letters, *whole = row.replace("#", "0123456789").split(" ")
+    options = [word for word in argv[1:] if word.startswith("-") and (name != "echo" or word == argv[1])]
+    known = all(set(word[1:]).issubset(letters) or word[: word.find("=") + 1] in whole or word in whole for word in options)
+    return known and not (len(argv) - 1 - len(options) and name in NO_OPERANDS)
 
 
 def git_reads(argv: Sequence[str]) -> bool:
@@ -3468,13 +3473,13 @@ def never_free(argv: Sequence[str]) -> bool:
     return False
 
 
-DIALECTS = {
-    "claude": Latitude(
+PRACTICES = {
+    "claude": Practice(
         claude_free, ("2>&1", ">/dev/null", "2>/dev/null", "1>/dev/null", "&>/dev/null", ">&2", "1>&2"), CLAUDE_VARIABLES,
         frozenset(("timeout", "nice", "nohup", "stdbuf")), True,
     ),
-    "codex": Latitude(codex_free),
-    "gemini": Latitude(never_free),
+    "codex": Practice(codex_free),
+    "gemini": Practice(never_free),
 }  # fmt: skip
 
 SIMPLE_BUILTINS = frozenset("cd echo false printf pwd test true".split())
@@ -3769,6 +3774,7 @@ def shell_line(words: Sequence[str]) -> str:
 # before a tool runs
 
 READERS = frozenset(("get", "search", "diff", "runs"))  # verbs that read the store, and nothing else
+DID = {"allow": "allowed", "ask": "asked", "deny": "denied"}
 
 
 def before_tool(call: Call, settings: Dict[str, Any]) -> bytes:
@@ -3782,26 +3788,25 @@ def before_tool(call: Call, settings: Dict[str, Any]) -> bytes:
 
 def before_command(call: Call, settings: Dict[str, Any]) -> bytes:
     """The answer before a command line runs: the line with ctx in it, where that is nobody's loss and changes nobody's authority."""
-    host, words, (name, value) = call.host, program_words(), call.host.background
+    host, text, words, (name, value) = call.host, call.command, program_words(), call.host.background
     facts = Facts(
         shell_line(words), host.shadowed, lambda program: bool(finds_program(program, call.environ)), call.mode,
         call.input.get(name) == value, settings["guard.unknown"], host.reads,
     )  # fmt: skip
-    verdict = judge(call.command, facts)
+    verdict = judge(text, facts)
     entry = {"class": verdict.cls, "shape": verdict.shape, "rung": verdict.rung, "why": verdict.reason}
-    if host.grants and reads_store(call.command, words, call.environ) and granted(call, call.command).decision not in ("deny", "ask"):
-        entry["why"] = "reads the store"
-        return decided(call, "allowed", entry, decision="allow", reason="ctx reads its own store")
+    decision, why = about_ctx(call, words) if "ctx" in text else ("", "")
+    if not decision and verdict.cls == "unknown" and facts.unknown == "ask" and host.asks:
+        decision, why = "ask", '[guard] unknown = "ask" in ctx.toml, and ctx does not know this command'
+    if decision:
+        return decided(call, DID[decision], dict(entry, why=why), decision=decision, reason=why)
     if not verdict.edits:
-        if verdict.cls == "unknown" and facts.unknown == "ask" and host.asks:
-            return decided(call, "asked", entry, decision="ask", reason='[guard] unknown = "ask" in ctx.toml, and ctx does not know this command')
         return decided(call, "left", entry)
-    decision, entry["why"] = authority(call, settings) if words else (None, "ctx is not where it was set up")
-    if decision is None:
-        return decided(call, "left", entry)
-    entry["why"] = verdict.reason
-    changed = {host.shell[call.tool]: with_edits(call.command, verdict.edits)}
-    return decided(call, "rewritten", entry, decision=decision, input=dict(call.input, **changed) if host.whole_input else changed)
+    granting, why = authority(call, settings) if words else (None, "ctx is not where it was set up")
+    if granting is None:
+        return decided(call, "left", dict(entry, why=why))
+    changed = {host.shell[call.tool]: with_edits(text, verdict.edits)}
+    return decided(call, "rewritten", entry, decision=granting, input=dict(call.input, **changed) if host.whole_input else changed)
 
 
 def decided(call: Call, did: str, entry: Dict[str, Any], **parts: Any) -> bytes:
@@ -3829,22 +3834,33 @@ def authority(call: Call, settings: Dict[str, Any]) -> Tuple[Optional[str], str]
     return None, "the host's rule is about the command as it was typed"
 
 
+def about_ctx(call: Call, words: Sequence[str]) -> Tuple[str, str]:
+    """The decision about a command line in which ctx itself is called, and why; "" where the host decides alone.
+
+    What reads our own store may pass. What ctx is asked to run is judged as if it had been typed without it, since the host's rules
+    only see ctx; where a host cannot be made to ask, it is typed without it.
+    """
+    found = granted(call, call.command)
+    if reads_store(call.command, words, call.environ):
+        return ("allow", "ctx reads its own store") if call.host.grants and found.decision not in ("deny", "ask") else ("", "")
+    ruled = found.decision in ("deny", "ask") and not (found.rule == UNRULED and "none" in call.host.rewrites)
+    if not ruled or not any(executes(run.argv) for run in runs_of(scan(call.command), "")):
+        return "", ""
+    decision = found.decision if call.host.asks else "deny"
+    return decision, "%s; typed without ctx, the host's own rules hold" % (found.rule or "the host's rules cannot be seen")
+
+
 def reads_store(text: str, words: Sequence[str], environ: Dict[bytes, bytes]) -> bool:
     """Whether a command line is one plain call of a verb that reads our own store."""
     commands = scan(text).commands
     if len(commands) != 1 or not words:
         return False
     command = commands[0]
-    argv = [word.value for word in command.words]
-    plain = not (command.kind or command.assigns or command.redirects or command.background) and None not in argv
-    own = [words] + [["ctx"]] * (argv[:1] == ["ctx"] and is_same(finds_program("ctx", environ), words[-1]))
-    rest = next((argv[len(start) :] for start in own if argv[: len(start)] == list(start)), [])
-    return plain and bool(rest) and rest[0] in READERS and not any(is_live(word or "") for word in rest[1:])
-
-
-def is_live(word: str) -> bool:
-    """Whether an argument reaches beyond the redacted store."""
-    return word.startswith("repo:") or word == "--raw"
+    argv = [word.value or "" for word in command.words]
+    own = [list(words)] + [["ctx"]] * (argv[:1] == ["ctx"] and is_same(finds_program("ctx", environ), words[-1]))
+    rest = next((argv[len(start) :] for start in own if argv[: len(start)] == start), [])
+    plain = not (command.kind or command.assigns or command.redirects or command.background) and "" not in argv
+    return plain and bool(READERS.intersection(rest[:1])) and not any(word == "--raw" or word.startswith("repo:") for word in rest)
 
 
 # What a search tool's input holds, by the names that hosts have for it.
@@ -3853,39 +3869,54 @@ SEARCH_FIELDS = {
     "path": ("path", "dir_path", "SearchPath", "SearchDirectory"),
     "glob": ("glob", "include", "include_pattern"),
     "caseless": ("-i", "CaseInsensitive"),
-    "regex": ("IsRegex",),
+    "literal": ("IsRegex",),
     "mode": ("output_mode",),
+    "type": ("type",),
+    "multiline": ("multiline",),
 }
 SEARCH_MODES = {"files_with_matches": "l", "count": "c"}
+SEARCH_TYPES = {"py": "*.py", "js": "*.js", "ts": "*.ts", "go": "*.go", "rust": "*.rs", "java": "*.java", "md": "*.md", "c": "*.[ch]"}
 
 
 def before_search(call: Call) -> bytes:
     """The answer before a host's own search tool runs: the shell's equivalent, which passes where results are kept whole."""
-    text = next((text for text in equivalents(call) if granted(call, text).decision not in ("deny", "ask")), "")
-    entry = {"class": "noisy", "shape": "search-tool", "rung": "bounded-search", "why": "the shell's search is kept whole"}
-    if not text:
-        return decided(call, "left", dict(entry, why="no equivalent that the host's rules let pass"))
+    text = find_line(call.input) if call.host.searches[call.tool] == "files" else grep_line(call.input)
+    entry = {"class": "noisy", "shape": "search-tool", "rung": "bounded-search", "why": "no equivalent"}
+    found = granted(call, text).decision if text else ""
+    if not text or found in ("deny", "ask"):
+        return decided(call, "left", dict(entry, why="a rule of the host says %s" % found if found else "has no equivalent"))
     tool = next(iter(call.host.shell))
     reason = "Search with the %s tool instead, where ctx keeps the complete result: %s" % (tool, text)
-    return decided(call, "denied", entry, decision="deny", reason=reason)
+    return decided(call, "denied", dict(entry, why="the shell's search is kept whole"), decision="deny", reason=reason)
 
 
-def equivalents(call: Call) -> Iterator[str]:
-    """Command lines that search for what a search tool was asked, the one that is likelier to pass unasked first."""
-    fields = {name: next((call.input[key] for key in keys if key in call.input), None) for name, keys in SEARCH_FIELDS.items()}
-    pattern, path, glob = fields["pattern"], fields["path"] or ".", fields["glob"]
-    if not isinstance(pattern, str) or not pattern or not isinstance(path, str) or not isinstance(glob or "", str):
-        return
-    if call.host.searches[call.tool] == "files":
-        last = pattern.rsplit("/", 1)
-        ahead = last[0].replace("**", "*") if len(last) > 1 else "*"
-        where = [] if ahead == "*" else ["-path", "*%s/*" % ahead.lstrip("*/").join(("/", ""))]
-        yield shell_line(["find", path, *where, "-name", last[-1]])
-        return
-    letters = "r%s%s%s" % (
-        SEARCH_MODES.get(str(fields["mode"]), "n"), "i" * (fields["caseless"] is True), "F" if fields["regex"] is False else "E",
-    )  # fmt: skip
-    yield shell_line(["grep", "-" + letters, *(["--include=" + glob] if glob else []), "-e", pattern, path])
+def search_fields(given: Dict[str, Any]) -> Dict[str, Any]:
+    """What a search tool was asked, by the names of SEARCH_FIELDS."""
+    return {name: next((given[key] for key in keys if key in given), "") for name, keys in SEARCH_FIELDS.items()}
+
+
+def find_line(given: Dict[str, Any]) -> str:
+    """The command line that finds the files that a search tool was asked for, "" where there is none."""
+    fields = search_fields(given)
+    pattern, path = fields["pattern"], fields["path"] or "."
+    if not isinstance(pattern, str) or not pattern or "{" in pattern or pattern.startswith("/") or not isinstance(path, str):
+        return ""
+    folder, _, name = pattern.rpartition("/")
+    folder = folder.replace("/**/", "*/").strip("*/")
+    return shell_line(["find", path, *(["-path", "*/%s/*" % folder] if folder else []), "-name", name])
+
+
+def grep_line(given: Dict[str, Any]) -> str:
+    """The command line that searches for what a search tool was asked, "" where there is none."""
+    fields = search_fields(given)
+    pattern, path, glob = fields["pattern"], fields["path"] or ".", fields["glob"] or SEARCH_TYPES.get(str(fields["type"]), "")
+    texts = isinstance(pattern, str) and isinstance(path, str) and isinstance(glob, str)
+    if not texts or not pattern or fields["multiline"] or fields["type"] and not glob or "/" in glob or "{" in glob:
+        return ""
+    dialect = "F" if fields["literal"] is False else "P" if "\\" in pattern or "(?" in pattern else "E"
+    letters = "-r%s%s%s" % (SEARCH_MODES.get(str(fields["mode"]), "n"), "i" if fields["caseless"] is True else "", dialect)
+    context = ["%s%d" % (key, given[key]) for key in ("-A", "-B", "-C") if isinstance(given.get(key), int)]
+    return shell_line(["grep", letters, *context, *(["--include=" + glob] if glob else []), "-e", pattern, path])
 
 
 # after a tool has run
@@ -7054,6 +7085,16 @@ class Capture:
             if piece:
                 self.emit(name, piece)
 
+    def commit(self) -> Optional[Run]:
+        """Make what was captured a run of the store; None where nothing could be kept, which has been said."""
+        if self.spool is None:
+            return None
+        try:
+            return self.spool.commit(self.names, self.status, self.partial)
+        except OSError as error:
+            self.give_way(error)
+            return None
+
     def give_way(self, error: OSError) -> None:
         """The store failed: show what is owed, and from now on everything; the command goes on."""
         if self.mode != "pass":
@@ -7556,6 +7597,7 @@ CONTRACTS: Dict[str, Contract] = {
     "table": Contract("content", {"odd": "odd values"}, (), ("odd",)),
     "log": Contract("content", {"template": "templates"}, (), ("template",)),
     "bytes": Contract("content", {"format": "format"}, (), ("format",)),
+    "document": Contract("content", {}),
     "progress": Contract("content", {}),
     "text": Contract("content", {}),
 }
@@ -11376,9 +11418,42 @@ def _redraws(page: _Page) -> List[Evidence]:
 
 
 _READ_AGAIN = ("log/v1",)
+# ── documents: source code, prose, settings ──
+
+OUTLINE_SPREAD = 40  # lines of an outline that come before all others, evenly spaced
+_NUMBERED = rb"(?: *\d+[\t:] ?)?"  # as by cat -n
+_MODIFIERS = rb"(?:(?:export|default|public|private|protected|internal|static|abstract|final|async|pub(?:\([^)\n]*\))?|unsafe|inline|override|sealed) +)*"
+
+# What lines of an outline are called, and how they look; the group is their indentation, or the depth of a heading.
+_OUTLINES = (
+    ("definitions", _NUMBERED + rb"([ \t]*)(?=\S)" + _MODIFIERS + rb"(?:"
+     rb"(?:class|struct|enum|trait|interface|namespace) +\w[\w.:]*(?:\s*[({:<;=]|\s+(?:extends|implements|for|where)\b|\s*$)"
+     rb"|(?:def|function\*?|func|fn|sub) +[^\s(]*\s*[(\[<:{]|impl[ <][^\n]*\{|(?:const|let|var) \w+ = (?:async )?(?:function\b|\(?[\w, ]*\)? =>)"
+     rb"|(?!(?:if|for|foreach|while|until|unless|switch|catch|else|elsif|return|do|try|with)\b)[\w$*~:<>,&\[\] ]*\([^;\n]*\)[^;()\n]*\{$)"),
+    ("headings", _NUMBERED + rb"#(#{0,5}) (?!(?:if|else|endif|define|include|undef)\b)\S"),
+    ("sections", _NUMBERED + rb"()\[{1,2}[\w.\"': -]+\]{1,2}\s*$"),
+)  # fmt: skip
+
+
+def _document(page: _Page) -> List[Evidence]:
+    """A file that was read: its start, and an outline of it."""
+    least = max(5, sum(1 for line in page.lines if line.strip()) // 100)
+    for label, pattern in _OUTLINES:
+        found = [(n, len(match.group(1))) for n, match in enumerate(map(rx(pattern).match, page.lines), 1) if match]
+        if label == "headings":  # in scripts a comment looks the same
+            found = [(n, depth) for n, depth in found if n == 1 or rx(_NUMBERED + rb"\s*$").match(page.lines[n - 2])]
+        if len(found) >= least:
+            evidence = page.evidence("document", (), {label: len(found)})
+            top = [n for n, depth in found if depth == min(depth for _, depth in found)]
+            spread = set(top[:: max(1, len(top) // OUTLINE_SPREAD)])
+            evidence.quotes += [page.quote(n, 3.0 if n in spread else 2.0 / (1 + depth)) for n, depth in found if n > _START_LINES]
+            return [evidence]
+    return []
+
+
 _RECOGNISERS: List[Callable[[_Page], List[Evidence]]] = [
     _git_merge, _git_log, _git_diff, _git_stat, _git_status, _git_short, _git_blame, _git_oneline, _json, _yaml, _ls, _tree, _du, _hex,
-    _search, _search_counts, _search_heading, _paths, _aligned, _csv, _log, _redraws, _one_line,
+    _search, _search_counts, _search_heading, _paths, _aligned, _csv, _log, _redraws, _one_line, _document,
 ]  # fmt: skip
 
 
@@ -12141,7 +12216,8 @@ def _ends(survey: _Survey, places: _Places, status: Optional[int]) -> List[_Line
                 last = (window.base if window else len(survey.looks)) - 1
                 ends.append((last, 10, 3.0) if status == 0 else (last, 24, 4.0))
             if window and (before is None or window.source is not before.source):
-                found.update((window.base + n, 1.5 - 0.2 * n) for n in range(min(3, window.block.count(b"\n") + 1)))
+                count, top = (12, 3.6) if status == 0 else (3, 1.5)  # what passes may be an answer, which is read from its start
+                found.update((window.base + n, top - 0.2 * n) for n in range(min(count, window.block.count(b"\n") + 1)))
     for step, mark in places.failing[-3:]:  # what the step ran
         ran = next((at for at in range(mark, step - 1, -1) if survey.looks[at].kind in ("run", "command")), step)
         found[ran] = max(found.get(ran, 0.0), 4.0 if survey.looks[ran].kind else 0.0)
@@ -12458,7 +12534,8 @@ class Sheet:
             self.pem[quote.stream] = bool(source.find_all([b"PRIVATE KEY"], 1)[0])
         if not self.pem[quote.stream]:
             return quote.text
-        before = redact(source.slice(max(1, quote.first - 100), quote.first).rstrip(b"\n"))[0]
+        text = source.slice(max(1, quote.first - 100), quote.first)
+        before = redact(text[:-1] if text.endswith(b"\n") else text)[0]
         line = before[before.rfind(b"\n") + 1 :]
         self.redactions += line != quote.text
         return line
@@ -12585,7 +12662,8 @@ class Digest:
         lines = [item.text for section in sections + quotes for item in section.walk()]
         lines += ["coverage:"] + ["  " + line for line in self.coverage()]
         lines += ["next:"] + ["  " + line for line in self.next_lines()]
-        assert self.receipt.unrepresented == 0 and self.receipt.omitted >= 0
+        if self.receipt.unrepresented or self.receipt.omitted < 0:  # not `assert`, which bytecode may lack
+            raise AssertionError("the receipt does not hold")
         return "".join(line + "\n" for line in lines).encode("utf-8", "backslashreplace")
 
     def place(self, item: Item) -> Item:
@@ -12924,22 +13002,30 @@ def shell_word(text: str) -> str:
 # ── what a captured command shows at its end
 
 
+def new_capture(kind: str, argv: Sequence[str], settings: Settings, stream: bool = False, log: int = -1, limit: float = 0.0) -> Capture:
+    """A capture, for a run of this command line here. Where nothing can be kept it says so, and passes the output through."""
+    problem, spool = None, None
+    try:
+        spool = open_spool(kind, argv, settings)
+    except OSError as error:
+        problem = error
+    capture = Capture(spool, settings["budget", "inline"], settings["budget", "hold"], stream, log, limit, settings["budget", "content"])
+    if problem:
+        capture.give_way(problem)
+    return capture
+
+
 def finish_run(capture: Capture, settings: Settings, summary: int = -1) -> int:
     """After the command: make the run part of the store, and show what is owed of it, verbatim or as a digest. The status to leave
     with.
 
     A digest is also appended to the file open as `summary`, as a fenced block.
     """
-    if capture.spool is None:
-        return capture.outcome()
-    try:
-        run = capture.spool.commit(capture.names, capture.status, capture.partial)
-    except OSError as error:
-        capture.give_way(error)
-        return capture.outcome()
-    show_end(capture, run, settings, summary)
-    capture.spool.discard()
-    house_keeping(run.store, settings)
+    run = capture.commit()
+    if run and capture.spool:
+        show_end(capture, run, settings, summary)
+        capture.spool.discard()
+        house_keeping(run.store, settings)
     return capture.outcome()
 
 
@@ -13838,8 +13924,9 @@ def hit_rows(hits: Hits, i: int, context: int, last: int, width: int) -> Tuple[L
     secrets = 0
     first, stop = number, number
     if context:
-        behind = source.line_at(hits.spans[i + 1][0]) if i + 1 < len(hits.spans) else hits.before or source.lines + 1
-        first, stop = max(number - context, last + 1, hits.after + 1), min(number + context, behind - 1)
+        top, bottom = hits.place.span()
+        behind = source.line_at(hits.spans[i + 1][0]) if i + 1 < len(hits.spans) else hits.before or source.line_at(bottom - 1) + 1
+        first, stop = max(number - context, last + 1, hits.after + 1, source.line_at(top)), min(number + context, behind - 1)
     for line in range(first, stop + 1):
         place = (start, end, spot) if line == number else (source.start_of(line), source.start_of(line + 1), 0)
         data, count = line_shown(source, *place, width)
@@ -14075,6 +14162,187 @@ def fact_address(run: Run, identity: str) -> Address:
 
 
 # ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+# 20 · plans
+# Knows how several steps become one answer: in a row, or side by side. Never knows hosts.
+# ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+STEPS_MAX = 64  # of one sequence
+STEP_SHOWN = 512  # bytes of a step's output up to which it stands in the digest whole
+TIME_CLASSES = ((1, "<1 s"), (10, "1-10 s"), (60, "10-60 s"), (600, "1-10 min"))  # coarse, so that the same steps give the same digest
+
+
+class Step:
+    """One command line of a sequence, and what became of it: `run` is None while there is none, `status` None while it has not ended."""
+
+    __slots__ = ("text", "run", "status", "seconds", "problem")
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.run: Optional[Run] = None
+        self.status: Optional[int] = None
+        self.seconds = 0.0
+        self.problem = ""
+
+    @property
+    def outcome(self) -> str:
+        """What the digest says of it in a word or two."""
+        if self.status is None:
+            return "not run"
+        if self.run and self.run.partial:
+            return self.run.partial
+        return "exit %d" % self.status if self.status else "ok"
+
+    @property
+    def time_class(self) -> str:
+        """How long it took, coarsely."""
+        return "" if self.status is None else next((name for limit, name in TIME_CLASSES if self.seconds < limit), ">10 min")
+
+
+def run_steps(steps: Sequence[Step], settings: Settings, keep_going: bool, parallel: int, limit: float) -> None:
+    """Run steps in order, up to `parallel` of them at a time, each in a shell and captured as a run of its own, `limit` seconds at
+    most for each. After the first failure no further one is begun unless `keep_going`; nor after a signal that ends us."""
+    import select
+
+    waiting, poller = list(steps), select.poll()
+    begun: Dict[int, Tuple[Step, int]] = {}  # by the pipe on which its result comes
+    ended: List[str] = []
+    restore = pass_signals(ended, begun)
+    try:
+        while begun or waiting:
+            while waiting and len(begun) < parallel:
+                step = waiting.pop(0)
+                fd, pid = begin_step(step.text, settings, limit)
+                begun[fd] = (step, pid)
+                poller.register(fd, select.POLLIN)
+            for fd, _ in poller.poll():
+                poller.unregister(fd)
+                step, pid = begun.pop(fd)
+                end_step(step, fd, pid)
+                if ended or step.status and not keep_going:
+                    waiting = []
+    finally:
+        restore()
+
+
+def pass_signals(ended: List[str], begun: Dict[int, Tuple[Step, int]]) -> Callable[[], None]:
+    """Pass signals that would end us on to the steps that run, and note them in `ended`; how to undo that."""
+    import _signal
+
+    def note(number: int, _: object) -> None:
+        ended.append(signal_name(number))
+        if number != _signal.SIGINT or not is_terminal_group():  # a terminal has told them itself
+            for _, pid in begun.values():
+                send(pid, ended[-1])
+
+    before = {number: _signal.signal(number, note) for number in (_signal.SIGINT, _signal.SIGTERM, _signal.SIGHUP)
+              if _signal.getsignal(number) != _signal.SIG_IGN}  # fmt: skip
+
+    def restore() -> None:
+        for number, handler in before.items():
+            _signal.signal(number, handler)
+
+    return restore
+
+
+def begin_step(text: str, settings: Settings, limit: float) -> Tuple[int, int]:
+    """Begin a step in a process of its own: the pipe on which its result will come, and its process."""
+    import marshal
+
+    read_end, write_end = new_pipe()
+    pid = posix.fork()
+    if pid:
+        posix.close(write_end)
+        return read_end, pid
+    try:
+        posix.close(read_end)
+        write_all(write_end, marshal.dumps(captured_step(text, settings, limit)))
+    finally:
+        posix._exit(0)
+
+
+def captured_step(text: str, settings: Settings, limit: float) -> Tuple[str, int, float, str]:
+    """Run one step, quietly: (run's digest or "", exit status, seconds, what ctx itself has to complain about)."""
+    try:
+        capture = new_capture("shell", [text], settings, limit=limit)
+        if capture.mode == "hold":
+            capture.mode = "quiet"
+        capture.run(shell_argv(text))
+        run = capture.commit()
+        if capture.spool:
+            capture.spool.discard()
+    except CtxError as error:
+        return "", error.exit_code, 0.0, str(error)
+    return run.digest if run else "", capture.outcome(), monotonic() - capture.started, capture.complaint
+
+
+def end_step(step: Step, fd: int, pid: int) -> None:
+    """Take the result of a step; of one whose process has died without one, that it is lost."""
+    import marshal
+
+    data = b"".join(iter(lambda: posix.read(fd, CHUNK), b""))
+    posix.close(fd)
+    posix.waitpid(pid, 0)
+    digest, step.status, step.seconds, step.problem = marshal.loads(data) if data else ("", EXIT_INTERNAL, 0.0, "no result: ctx itself failed or was killed")
+    step.run = resolve_run(digest) if digest else None
+
+
+def first_failure(steps: Sequence[Step]) -> Optional[Step]:
+    """The first step, in their order, that failed."""
+    return next((step for step in steps if step.status), None)
+
+
+def steps_digest(steps: Sequence[Step], settings: Settings, command: str) -> bytes:
+    """One digest of a sequence: a line for each step, small outputs whole, the digest of the first failure, and a receipt for all."""
+    failure = first_failure(steps)
+    lines = ["[ctx seq %s]" % plural(len(steps), "step"), "exit: %d" % (failure.status if failure and failure.status else 0), "steps:"]
+    stored = shown = 0
+    for number, step in enumerate(steps, 1):
+        lines.append(step_line(number, step))
+        if step.problem:
+            lines.append("    " + visible(fsencode(redact_text(step.problem))))
+        if step.run and (step is not failure or is_small(step.run)):
+            body, count = step_body(step.run, command)
+            lines, shown = lines + body, shown + count
+            stored += sum(source.lines for source in step.run.sources())
+    counts = [(sum(step.status == 0 for step in steps), "ok"), (sum(bool(step.status) for step in steps), "failed"),
+              (sum(step.status is None for step in steps), "not run")]  # fmt: skip
+    lines += ["coverage:", "  steps: " + " · ".join("%d %s" % pair for pair in counts if pair[0]), "  omitted: %s" % plural(stored - shown, "line")]
+    text = "".join(line + "\n" for line in lines).encode("utf-8", "backslashreplace")
+    if failure and failure.run and not is_small(failure.run):
+        text += b"first failure: step %d, with a receipt of its own\n" % (list(steps).index(failure) + 1)
+        text += digest_of(failure.run, settings, command)[0]
+    return text
+
+
+def is_small(run: Run) -> bool:
+    """Whether all of a step's output stands in the digest."""
+    return sum(source.size for source in run.sources()) <= STEP_SHOWN
+
+
+def step_line(number: int, step: Step) -> str:
+    """Number, outcome, handle, time class and command of a step."""
+    handle = step.run.handle if step.run else ""
+    text = visible(clip(redact(fsencode(step.text))[0], 160))
+    return "  ".join(part for part in ("  %d" % number, step.outcome, handle, step.time_class, text) if part)
+
+
+def step_body(run: Run, command: str) -> Tuple[List[str], int]:
+    """What stands below a step: all of a small output, else what its tools say of themselves; and how many stored lines that shows."""
+    sources = run.sources()
+    sheet, lines, shown = Sheet(sources), [], 0
+    if is_small(run):
+        for source in sources:
+            for number, text in enumerate(source.read(0, source.size).split(b"\n")[: source.lines], 1):
+                line, whole = sheet.quote(Quote(source.name, number, text, 10.0), "    ")
+                lines.append(line)
+                shown += whole
+        return lines, shown
+    digest = Digest(run, sources, examine(sources, run.status), command)
+    heads = [item for evidence in digest.found for item in digest.outcome(evidence)]
+    return ["  " + item.text for item in heads[:NOTES]], sum(item.whole for item in heads[:NOTES])
+
+
+# ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
 # 22 · gates
 # Knows what a hook answers where it takes the store: oversized results at the entry gate, the index of evidence at the residence
 # gate. Never knows one host's JSON but for the shape of its tools' results.
@@ -14086,6 +14354,12 @@ HEAD_LOOKED = 4 * KIB  # bytes in which a digest of ours begins, if a result is 
 
 
 RESULT_PLACES = ("", "file.content", "content", "result", "llmContent", "textResultForLlm", "text_result_for_llm")
+# What a host puts ahead of a command's output, and behind it, where the status stands unless it is 0.
+FRAMES = {
+    "gemini": ("Output: ", rb"(?:\nExit Code: (\d{1,3}))?\nProcess Group PGID: \d+\s*$"),
+    "copilot": ("", rb"\n?<(?:shellId: \d+ completed|exited) with exit code (\d{1,3})>\s*$"),
+}
+FOOT_LOOKED = 200  # characters in which that stands
 CODEX_CUT = "truncated output (original token count"  # what Codex says ahead of a text that it has cut
 
 
@@ -14156,8 +14430,9 @@ def result_of(call: Call, whole: Any) -> Optional[Result]:
         if isinstance(found, list) and found and all(text_at(part, "text") for part in found):
             found = "\n".join(part["text"] for part in found)
         if isinstance(found, str):
-            cut = CODEX_CUT in found[:400]
-            return Result(found, "", told_status(found), "cut by the host" if cut else "")
+            result = unframed(call.host.name, found) if call.kind == "shell" else Result(found)
+            result.partial = "cut by the host" if CODEX_CUT in found[:HEAD_LOOKED] else ""
+            return result
     return None
 
 
@@ -14170,10 +14445,13 @@ def shell_result(whole: Dict[str, Any]) -> Optional[Result]:
     return Result(text, text_at(whole, "persistedOutputPath"), status, "interrupted" if whole.get("interrupted") else "")
 
 
-def told_status(text: str) -> Optional[int]:
-    """The exit status that a host writes behind an output, None if it does not."""
-    found = rx(rb"(?:\n|^)(?:Exit Code: |<exited with exit code )(\d{1,3})\b[^\n]*\s*$").search(fsencode(text[-200:]))
-    return int(found.group(1)) if found else None
+def unframed(host: str, text: str) -> Result:
+    """What a command printed, without what the host has put around it, and the exit status that this told."""
+    head, foot = FRAMES.get(host, ("", b""))
+    found = rx(foot).search(fsencode(text[-FOOT_LOOKED:])) if foot and text.startswith(head) else None
+    if found is None:
+        return Result(text)
+    return Result(text[len(head) : len(text) - len(fsdecode(found.group()))], "", int(found.group(1) or 0))
 
 
 def reshaped(call: Call, whole: Any, text: str) -> Any:
@@ -14191,13 +14469,13 @@ def reshaped(call: Call, whole: Any, text: str) -> Any:
 
 
 def beginning(run: Run, result: Result, settings: Settings) -> Tuple[bytes, str]:
-    """The first lines of a file that a tool read, and what to tell about the rest."""
+    """The first lines of a file that a tool read, and what to tell about the rest: where it is, and the digest, which has an outline."""
     data = result.text.encode("utf-8", "replace")
     end = data.rfind(b"\n", 0, settings["budget", "content"]) + 1 or settings["budget", "content"]
     shown, lines = redact(data[:end])[0], data.count(b"\n") + (data[-1:] != b"\n")
-    told = "ctx: these are the first %s of %s lines that were read; the rest: %s get %s --lines %d:"
-    number = shown.count(b"\n")
-    return shown, told % (commas(number), commas(lines), self_command(), run.handle, number + 1)
+    number, whole = shown.count(b"\n"), digest_of(run, settings, self_command())[0].decode("utf-8", "replace")
+    told = "ctx: these are the first %s of %s lines that were read; the rest: %s get %s --lines %d:\n%s"
+    return shown, told % (commas(number), commas(lines), self_command(), run.handle, number + 1, whole)
 
 
 def keep_result(call: Call, result: Result, settings: Settings) -> Tuple[Run, int]:
@@ -15362,7 +15640,7 @@ def explain_command(text: str) -> Dict[str, Any]:
 # ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 if TYPE_CHECKING:
-    Options = Dict[str, str]  # by flag; a flag that takes no value has ""
+    Options = Dict[str, str]  # by flag; a flag that takes no value has "", one that may be repeated (its metavar ends in …) all of them, NUL between
 
 
 class Verb:
@@ -15418,6 +15696,9 @@ def parse_options(verb: Verb, argv: Sequence[str]) -> Tuple[Options, List[str]]:
                 raise CtxError("unknown option %s" % quoted(word), "write %s alone" % flag)
             rest.insert(0, "-" + value)
             value = ""
+        if metavar.endswith("…"):
+            options[flag] = options[flag] + "\0" + value if flag in options else value
+            continue
         if options.get(flag, value) != value:
             raise CtxError("%s is given twice" % flag, "write it once")
         options[flag] = value
@@ -15552,14 +15833,8 @@ def run_verb(options: Options, words: List[str]) -> int:
     if "--no-delta" in options:
         settings["budget", "delta"] = False
     log, summary = open_output(options, "--log", posix.O_TRUNC), open_output(options, "--summary", posix.O_APPEND)
-    problem, spool = None, None
-    try:
-        spool = open_spool("run" if text is None else "shell", words if text is None else [text], settings)
-    except OSError as error:
-        problem = error
-    capture = Capture(spool, settings["budget", "inline"], settings["budget", "hold"], "--stream" in options, log, limit, settings["budget", "content"])
-    if problem:
-        capture.give_way(problem)
+    kind, line = ("run", words) if text is None else ("shell", [text])
+    capture = new_capture(kind, line, settings, "--stream" in options, log, limit)
     capture.run(argv)
     return finish_run(capture, settings, summary)
 
@@ -15616,6 +15891,37 @@ def show_digest(run: Run, options: Options, settings: Settings) -> int:
     digest = digest_of(run, settings, self_command())[0].decode("utf-8", "surrogateescape")
     report(options, {"address": run.handle, "text": digest}, digest.split("\n")[:-1])
     return 0
+
+
+def seq_verb(options: Options, words: List[str]) -> int:
+    """ctx seq"""
+    steps = [Step(text) for text in written_steps(options, words)]
+    limit, parallel = seconds_option(options, "--timeout"), number_option(options, "--parallel", 1, 1)
+    settings = load_config()
+    run_steps(steps, settings, "--keep-going" in options, parallel, limit)
+    text = steps_digest(steps, settings, self_command()).decode("utf-8", "surrogateescape")
+    rows = [{"command": redact_text(step.text), "outcome": step.outcome, "exit": step.status, "handle": step.run.handle if step.run else None} for step in steps]
+    report(options, {"steps": rows, "text": text}, text.split("\n")[:-1])
+    for run in [step.run for step in steps if step.run][-1:]:
+        house_keeping(run.store, settings)
+    failure = first_failure(steps)
+    return failure.status if failure and failure.status else 0
+
+
+def written_steps(options: Options, words: Sequence[str]) -> List[str]:
+    """The command lines that `seq` was given: by --step, or one on each line of a file, without empty lines and comments. Raises CtxError."""
+    if "--step" in options:
+        no_words(words, "give every step with --step, or all in one file")
+        lines = options["--step"].split("\0")
+    else:
+        name = one_word(words, "write ctx seq --step 'CMD' --step 'CMD', or ctx seq FILE", "-")
+        fd = open_input(name)
+        with open(fd, "rb", closefd=fd != 0) as file:
+            lines = [line for line in fsdecode(file.read(MIB)).split("\n") if not line.lstrip().startswith("#")]
+    steps = [line for line in lines if line.strip()]
+    if not 1 <= len(steps) <= STEPS_MAX:
+        raise CtxError("%s" % plural(len(steps), "step"), "give from 1 to %d of them" % STEPS_MAX)
+    return steps
 
 
 # ── get, search, runs
@@ -16031,6 +16337,13 @@ page goes on is said on stderr. Exit 3: secrets were redacted, this is not the s
 The pattern is a regular expression as Python and grep -E have it, tried on each line. The count is complete even when the page is not.
 Exit 0 found, 1 nothing found, 2 an error, 3 found with secrets redacted.""",
          ["ctx search 99 run:{run}", "ctx search -F --count 9 --last", "ctx search -C 1 '^(404|500)$' run:{run}#output:1-1000"]),
+    Verb("seq", "seq --step CMD… | seq [FILE|-]", "run several steps, one digest for all", seq_verb,
+         [("--step", "CMD…", "a command line for your shell; may be repeated"), ("--keep-going", "", "do not stop at the first failure"),
+          ("--parallel", "N", "up to N steps at a time, for steps that do not need each other"), ("--timeout", "TIME", "end a step after so long, as run does"), _JSON],
+         """
+Each step is captured as a run of its own. The digest has a line for each, small outputs whole, and the digest of the first step that failed,
+whose exit status it is. A file of steps has one on each line; empty lines and those that begin with # are left out.""",
+         ["ctx seq --step 'true' --step 'seq 3'", "printf 'true\\nseq 5000\\n' | ctx seq --keep-going", "ctx seq --parallel 2 --step 'sleep 0.1' --step 'echo done' --json"]),
     Verb("runs", "runs [--all] [-n N]", "list what was captured here, newest first", runs_verb,
          [("--all", "", "in every workspace"), ("-n", "N", "at most N runs (20)"), _JSON], "", ["ctx runs", "ctx runs --all -n 5"]),
     Verb("pin", "pin [--remove] [run:HEX…]", "keep runs for ever, or list those that are", pin_verb, [("--remove", "", "let them go again"), _JSON], "",
@@ -16093,8 +16406,8 @@ def main(argv: Sequence[str]) -> int:
         return 141  # as the SIGPIPE would have it that the interpreter ignores
     except KeyboardInterrupt:
         return 130
-    except OSError as error:
-        what, status = "%s%s" % (error.strerror or error, ": %s" % error.filename if error.filename else ""), EXIT_USAGE
+    except OSError as error:  # files that the user named have errors of their own
+        what, status = "the store: " + store_problem(error), EXIT_USAGE
     except Exception as error:
         if getenv("CTX_DEBUG") == "1":
             raise

@@ -87,6 +87,7 @@ class Box:
         for name in ("CTX_HOME", "TMPDIR", "HOME", "PATH"):
             monkeypatch.setitem(posix.environ, name.encode(), self.env[name].encode())
         monkeypatch.chdir(self.work)
+        self.started = []
         for name in ("SIGINT", "SIGQUIT", "SIGHUP"):  # ignored where the tests run in the background
             if signal.getsignal(getattr(signal, name)) == signal.SIG_IGN:
                 signal.signal(getattr(signal, name), signal.SIG_DFL)
@@ -120,7 +121,20 @@ class Box:
         options.setdefault("stdout", subprocess.PIPE)
         options.setdefault("stderr", subprocess.PIPE)
         options["env"] = {**self.env, **options.get("env", {})}
-        return subprocess.Popen([*program(), *words], cwd=options.pop("cwd", self.work), **options)
+        self.started.append(subprocess.Popen([*program(), *words], cwd=options.pop("cwd", self.work), **options))
+        return self.started[-1]
+
+    def terminal(self, *words):
+        """Start words on a terminal of their own."""
+        terminal = Terminal(words, self.env, self.work)
+        self.started.append(terminal.process)
+        return terminal
+
+    def close(self):
+        """End what a test that failed has left."""
+        for process in self.started:
+            if process.poll() is None:
+                process.kill()
 
     @property
     def inside(self):
@@ -156,14 +170,14 @@ class Box:
 class Terminal:
     """A command on a terminal of its own, in its foreground."""
 
-    def __init__(self, words, env, cwd, **options):
+    def __init__(self, words, env, cwd):
         self.master, slave = os.openpty()
 
         def claim():
             fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 
-        options = {"stdin": slave, "stdout": slave, "stderr": slave, **options}
-        self.process = subprocess.Popen(words, env=env, cwd=cwd, start_new_session=True, preexec_fn=claim, **options)
+        ends = {"stdin": slave, "stdout": slave, "stderr": slave}
+        self.process = subprocess.Popen(words, env=env, cwd=cwd, start_new_session=True, preexec_fn=claim, **ends)
         os.close(slave)
         self.seen = b""
 

@@ -15,7 +15,7 @@ import subprocess
 import time
 
 import pytest
-from harness import LINUX, PYTHON, Box, Terminal, alive, can_mount, program, python, status_of, wait_for
+from harness import LINUX, PYTHON, Box, alive, can_mount, program, python, status_of, wait_for
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -26,7 +26,9 @@ linux = pytest.mark.skipif(not LINUX, reason="looks into /proc")
 
 @pytest.fixture
 def box(home, tmp_path, monkeypatch):
-    return Box(home, tmp_path, monkeypatch)
+    box = Box(home, tmp_path, monkeypatch)
+    yield box
+    box.close()
 
 
 def same(box, command, *flags, **options):
@@ -251,7 +253,7 @@ def test_a_terminal(box):
     for words in (["sh", "-c", "echo out; echo err >&2; tty; exit 3"],):
         seen = []
         for command in (words, [*program(), "run", "--", *words]):
-            terminal = Terminal(command, box.env, box.work)
+            terminal = box.terminal(*command)
             status = terminal.finish()
             seen.append((status, [line for line in terminal.seen.split(b"\r\n") if b"/dev" not in line]))
         assert seen[0] == seen[1]
@@ -534,7 +536,7 @@ def test_a_flood_after_a_slow_start_costs_its_head_or_its_digest_but_keeps_all(b
 @pytest.mark.once
 def test_a_prompt_on_a_terminal_is_seen_and_answered(box):
     script = "printf 'Name? '; read name; printf 'hello %s\\n' $name"
-    terminal = Terminal([*program(), "run", "--", "sh", "-c", script], box.env, box.work)
+    terminal = box.terminal(*program(), "run", "--", "sh", "-c", script)
     terminal.expect(b"Name? ", 20)
     terminal.type(b"ada\n")
     terminal.expect(b"hello ada")
@@ -545,7 +547,7 @@ def test_a_prompt_on_a_terminal_is_seen_and_answered(box):
 @pytest.mark.once
 def test_a_prompt_after_a_flood_is_seen_too(box):
     script = "seq 3000; printf 'Go on? '; read answer; echo answered $answer; seq 3000"
-    terminal = Terminal([*program(), "run", "--", "sh", "-c", script], box.env, box.work)
+    terminal = box.terminal(*program(), "run", "--", "sh", "-c", script)
     terminal.expect(b"Go on? ", 20)
     terminal.type(b"y\n")
     assert terminal.finish() == 0
@@ -725,7 +727,7 @@ def test_a_timeout_ends_the_command_and_all_below_it(box, stubborn, terminal):
     script = own + "echo early; sh -c '%s while :; do sleep 0.1; done' & echo $! > child; echo $$ > self; wait; sleep 600" % below
     words = [*program(), "run", "--timeout", "1.5", "--", "sh", "-c", script]
     if terminal:
-        shown = Terminal(words, box.env, box.work)
+        shown = box.terminal(*words)
         status = shown.finish(60)
         assert b"early" in shown.seen
     else:
@@ -816,7 +818,7 @@ def started(box):
 
 @pytest.mark.once
 def test_an_interrupt_from_the_terminal_reaches_the_child_once(box):
-    terminal = Terminal([*program(), "run", "--", *python(REPORTER)], box.env, box.work)
+    terminal = box.terminal(*program(), "run", "--", *python(REPORTER))
     started(box)
     terminal.type(b"\x03")
     assert terminal.finish() == 7
@@ -879,7 +881,7 @@ def test_what_was_ignored_is_not_passed_on(box):
 
 
 def test_hanging_up_ends_the_child(box):
-    terminal = Terminal([*program(), "run", "--", "sh", "-c", "echo $$ > ready; sleep 600"], box.env, box.work)
+    terminal = box.terminal(*program(), "run", "--", "sh", "-c", "echo $$ > ready; sleep 600")
     pid = int(wait_for(lambda: (box.work / "ready").exists() and (box.work / "ready").read_text()))
     os.close(terminal.master)
     wait_for(lambda: not alive(pid))

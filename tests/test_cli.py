@@ -222,7 +222,7 @@ def test_every_verb_and_option_is_documented(verb):
     code = verb.act.__code__
     asked = {text for text in code.co_consts if isinstance(text, str) and re.fullmatch("--?[a-z-]+", text)}
     assert asked - {"-", "--"} <= {flag for flag, _, _ in verb.options}
-    assert verb.summary and verb.examples and all(example.startswith(("ctx ", "seq ", "echo ")) for example in verb.examples)
+    assert verb.summary and verb.examples and all(example.startswith(("ctx ", "seq ", "printf ", "echo ")) for example in verb.examples)
     for flag, metavar, meaning in verb.options:
         assert re.match("--[a-z-]+$|-[a-zA-Z]$", flag) and meaning
         assert "  %s %s" % (flag, metavar) in page
@@ -249,6 +249,7 @@ def test_every_example_runs(workspace, stored, shell, tmp_path):
 
 JSON_CALLS = [
     ["digest", "file", "--json"],
+    ["seq", "--step", "true", "--json"],
     ["get", "RUN", "--json"],
     ["get", "RUN#output", "--json"],
     ["get", "RUN#output", "--grep", "5$", "--json"],
@@ -354,7 +355,26 @@ def test_a_store_that_cannot_be_written(workspace, call, monkeypatch):
     monkeypatch.setenv("CTX_HOME", str(workspace / "blocked"))
     monkeypatch.setenv("TMPDIR", str(workspace / "blocked"))
     assert "set CTX_HOME to a directory that can be written" in one_line(call("digest", "log"))
-    assert one_line(call("import", "log"))
+    for argv in (["import", "log"], ["digest", "log"]):
+        assert "set CTX_HOME to a directory that can be written" in one_line(call(*argv))
+
+
+def test_a_store_that_can_only_be_read(stored, call, monkeypatch):
+    run = stored(b"1\n")[:16]
+
+    def refuse(path, *rest):
+        raise OSError(30, "Read-only file system", path)
+
+    monkeypatch.setattr(ctx, "write_atomic", refuse)
+    for argv in (["pin", run], ["gc"]):
+        assert "Read-only file system (" in call(*argv).err and call(*argv).status == 2
+    assert call("get", run + "#output").out == b"1\n"
+
+
+def test_a_command_needs_no_dashes(workspace, run_ctx):
+    done = run_ctx("run", "printf", "%s|", "-q", "--", "--json", cwd=str(workspace))
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"-q|--|--json|", b"")
+    assert run_ctx("run", "--timeout", "60", "sh", "-c", "exit 3", cwd=str(workspace)).returncode == 3
 
 
 def test_export_and_import(stored, call, monkeypatch, tmp_path):

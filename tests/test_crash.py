@@ -61,7 +61,9 @@ class Faults:
 
 @pytest.fixture
 def box(home, tmp_path, monkeypatch):
-    return Box(home, tmp_path, monkeypatch)
+    box = Box(home, tmp_path, monkeypatch)
+    yield box
+    box.close()
 
 
 def in_process(box, scenario, faults):

@@ -126,7 +126,7 @@ def test_a_header_without_a_handle_in_the_store_is_somebody_else_s_text(gate):
 
 
 def test_a_long_file_is_cut_behind_a_line_and_the_rest_is_named(gate):
-    text = "".join("%d: a line of a long file\n" % i for i in range(1, 5001))
+    text = "".join("%d: a line of a long file\ndef function_%d():\n" % (i, i) for i in range(1, 2501))
     file = {"filePath": "/w/f", "content": text, "numLines": 5000, "startLine": 1, "totalLines": 9000}
     answer = gate("claude", claude("PostToolUse", "Read", tool_input={"file_path": "/w/f"}, tool_response={"type": "text", "file": file}))[NESTED]
     shown = answer["updatedToolOutput"]["file"]
@@ -134,7 +134,8 @@ def test_a_long_file_is_cut_behind_a_line_and_the_rest_is_named(gate):
     assert shown["numLines"] == shown["content"].count("\n")
     assert {**shown, "content": 0, "numLines": 0} == {**file, "content": 0, "numLines": 0}
     said = answer["additionalContext"]
-    assert "--lines %d:" % (shown["numLines"] + 1) in said and stored(kept(said)).decode() == text
+    assert "--lines %d:\n" % (shown["numLines"] + 1) in said and stored(kept(said)).decode() == text
+    assert "def function_2" in said and len(said) < 5000
 
 
 @pytest.mark.parametrize(
@@ -191,12 +192,20 @@ def test_what_codex_would_lose_is_only_stored(gate, more):
     assert entry["did"] == "stored" and bool(ctx.resolve_run(entry["handle"][4:]).partial) == ("truncated" in str(more))
 
 
-@pytest.mark.parametrize("tail, status", [("", None), ("\nExit Code: 2", 2), ("\nExit Code: 2\nProcess Group PGID: 77", None)])
-def test_gemini_is_given_the_digest_for_success_and_failure(gate, tail, status):
-    answer = gate("gemini", gemini("AfterTool", tool_response={"llmContent": FLOOD + tail, "returnDisplay": FLOOD}))
+@pytest.mark.parametrize(
+    "head, foot, status",
+    [
+        ("Output: ", "\nProcess Group PGID: 77", 0),
+        ("Output: ", "\nExit Code: 2\nProcess Group PGID: 77", 2),
+        ("Output: ", "\nSignal: SIGKILL\nProcess Group PGID: 77\nmore", None),
+        ("", "\nProcess Group PGID: 77", None),
+    ],
+)
+def test_gemini_is_given_the_digest_for_success_and_failure(gate, head, foot, status):
+    answer = gate("gemini", gemini("AfterTool", tool_response={"llmContent": head + FLOOD + foot, "returnDisplay": FLOOD}))
     assert set(answer) == {"decision", "reason"} and answer["decision"] == "deny"
     run = kept(answer["reason"])
-    assert stored(run).decode() == FLOOD + tail and run.status == status
+    assert run.status == status and stored(run).decode() == (FLOOD if status is not None else head + FLOOD + foot)
 
 
 def test_gemini_s_parts(gate):
@@ -204,12 +213,14 @@ def test_gemini_s_parts(gate):
     assert stored(kept(answer["reason"])).decode() == FLOOD
 
 
-@pytest.mark.parametrize("tail, status", [("", None), ("<exited with exit code 1>", 1), ("<exited with exit code 0>\n", 0)])
-def test_copilot_s_result_keeps_its_type(gate, tail, status):
-    answer = gate("copilot", copilot(toolResult={"resultType": "success", "textResultForLlm": FLOOD + tail}))
+@pytest.mark.parametrize(
+    "foot, status", [("", None), ("\n<shellId: 3 completed with exit code 1>", 1), ("\n<exited with exit code 0>\n", 0), ("\n<shellId: 3 is running>", None)]
+)
+def test_copilot_s_result_keeps_its_type(gate, foot, status):
+    answer = gate("copilot", copilot(toolResult={"resultType": "success", "textResultForLlm": FLOOD + foot}))
     assert set(answer) == {"modifiedResult"} and answer["modifiedResult"]["resultType"] == "success"
     run = kept(answer["modifiedResult"]["textResultForLlm"])
-    assert stored(run).decode() == FLOOD + tail and run.status == status
+    assert run.status == status and stored(run).decode() == FLOOD + (foot if status is None else "")
 
 
 def test_copilot_under_claude_s_names_has_no_way_to_replace(gate):

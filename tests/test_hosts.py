@@ -272,6 +272,20 @@ def test_unknown_commands_as_the_user_wants_them(ask, rules, tmp_path):
     assert "run -- xyzzy now" in ask("claude", payload)[NESTED]["updatedInput"]["command"]
 
 
+def test_the_user_s_own_rules_decide(home, programs, started):
+    """No stand-in: what stands in Claude's settings."""
+    user, outcomes = Path(os.environ["HOME"]) / ".claude", []
+    user.mkdir()
+    for permissions in ({}, {"allow": ["Bash(pytest:*)"]}, {"allow": ["Bash(pytest:*)"], "deny": ["Bash(pytest -q:*)"]}, {"allow": ["Bash(ctx run:*)"]}):
+        (user / "settings.json").write_text(json.dumps({"permissions": permissions}))
+        payload = json.dumps(claude(command="pytest -q", cwd=str(user.parent))).encode()
+        answer = ctx.hook("claude", "", payload, programs)
+        outcomes.append((json.loads(answer)[NESTED].get("permissionDecision") if answer else None, ledger()[-1]["why"]))
+    assert outcomes == [
+        (None, "the host asks the user first"), ("allow", "captures pytest"), (None, "a rule of the host says deny"), (None, "the host asks the user first"),
+    ]  # fmt: skip
+
+
 # ── our own store ──
 
 READS = ["get run:123456", "search foo run:123456", "diff run:123456 run:abcdef", "runs", "get 'run:123456#output' --lines 1:20", "search 'a|b' --last"]
@@ -313,6 +327,34 @@ def test_ctx_is_our_own_name_only_where_a_shell_finds_us_by_it(ask, programs, st
     assert ask("claude", payload)[NESTED]["permissionDecision"] == "allow"
 
 
+# ── what ctx is asked to run ──
+
+
+@pytest.mark.parametrize("line", ["ctx run -- git push", "cd x && ctx run --shell 'git push'", "timeout 9 ctx run -- env A=1 git push", "ctx seq -- git push"])
+def test_what_ctx_is_asked_to_run_is_judged_as_if_it_had_been_typed(home, programs, started, line):
+    user = Path(os.environ["HOME"])
+    (user / ".claude").mkdir()
+    settings = {"permissions": {"allow": ["Bash(ctx:*)", "Bash(cd:*)", "Bash(timeout:*)"], "deny": ["Bash(git push:*)"]}}
+    (user / ".claude" / "settings.json").write_text(json.dumps(settings))
+
+    def decision(host, payload):
+        answer = ctx.hook(host, PAYLOADS[host][1], json.dumps(dict(payload, cwd=str(user))).encode(), programs)
+        answer = json.loads(answer) if answer else {}
+        return {"permissionDecision": None, **answer, **answer.get(NESTED, {})}["permissionDecision"]
+
+    for mode in ("default", "acceptEdits", "bypassPermissions"):
+        assert decision("claude", claude(command=line, mode=mode)) == "deny"
+    settings["permissions"]["deny"] = []
+    (user / ".claude" / "settings.json").write_text(json.dumps(settings))
+    assert decision("claude", claude(command=line)) == "ask"
+    assert decision("claude", claude(command=line, mode="bypassPermissions")) is None
+    assert decision("codex", codex(command=line)) is None  # its own approval and sandbox are about what ctx runs, too
+    (user / ".codex" / "rules").mkdir(parents=True)
+    (user / ".codex" / "rules" / "my.rules").write_text('prefix_rule(pattern=["git", "push"], decision="prompt")\n')
+    assert decision("codex", codex(command=line)) == "deny"  # it cannot be made to ask
+    assert decision("claude", claude(command="ctx --help; echo ctx run -- x")) is None
+
+
 # ── search tools ──
 
 SEARCHES = [
@@ -331,6 +373,8 @@ SEARCHES = [
     ("antigravity", "find_by_name", {"Pattern": "c.py", "SearchDirectory": "src"}, ["src/deep/c.py"]),
     ("copilot", "grep", {"pattern": "two", "path": "src", "glob": "*.py"}, ["src/a.py:2:two"]),
     ("copilot", "glob", {"pattern": "**/c.py"}, ["./src/deep/c.py"]),
+    ("claude", "Grep", {"pattern": r"^\w{5}$", "path": "src", "type": "py", "-C": 1}, ["src/a.py-2-two", "src/a.py:3:three"]),
+    ("claude", "Glob", {"pattern": "src/**/*.py"}, ["./src/a.py", "./src/deep/c.py"]),
 ]
 
 
@@ -370,7 +414,12 @@ def test_a_search_tool_is_left_where_the_shell_s_equivalent_would_not_pass(ask, 
         assert ask("claude", payload) == b""
     rules("free")
     assert ask("claude", payload) and ask("claude", search_call("claude", "Grep", {"pattern": ["x"]})) == b""
-    assert ask("claude", search_call("claude", "Grep", {})) == b"" and ask("claude", search_call("claude", "Grep", "x")) == b""
+    for tool, asked in [
+        *(("Grep", asked) for asked in ({}, "x", {"pattern": ""}, {"pattern": "a.b", "multiline": True}, {"pattern": "x", "type": "cobol"})),
+        *(("Grep", {"pattern": "x", "glob": glob}) for glob in ("src/*.py", "*.{a,b}", 3)),
+        *(("Glob", {"pattern": pattern}) for pattern in ("*.{a,b}", "/abs/*.py", 7)),
+    ]:
+        assert ask("claude", search_call("claude", tool, asked)) == b""
 
 
 @pytest.mark.skipif(sys.version_info < (3, 11), reason="tomllib came with Python 3.11")
@@ -634,17 +683,14 @@ def test_without_what_was_inserted_a_command_is_what_it_was(ask, rules, started,
     answer = ask(host, payload)
     changed = answer.get("overwrite") or answer.get(NESTED, {}).get("updatedInput") if answer else None
     if changed:
-        text = changed["CommandLine" if host == "antigravity" else "command"]
-        parts = text.split(started + " run -- ")
-        while len(parts) > 1 or started + " tap --for " in parts[0]:
-            text = "".join(parts)
-            if started + " tap --for " not in text:
-                break
+        text = changed["CommandLine" if host == "antigravity" else "command"].replace(started + " run -- ", "")
+        while started + " tap --for " in text:
             head, tail = text.split(started + " tap --for ", 1)
-            quoted = ctx.scan(tail.replace("'\\''", "    ")).commands[0].words[0]
-            parts = [head + tail[quoted.end :].removeprefix(" | ")]
-        assert "".join(parts) == command
-        assert {**changed, "command": 0, "CommandLine": 0} == {**changed, **(payload.get("tool_input") or {}), "command": 0, "CommandLine": 0}
+            words = ctx.scan(tail.replace("'\\''", "    ")).commands[0].words
+            text = head + tail[words[0].end + len(" | ") :]
+        assert text == command
+        untouched = {key: value for key, value in changed.items() if key not in ("command", "CommandLine")}
+        assert untouched == ({} if host == "antigravity" else {key: payload["tool_input"][key] for key in payload["tool_input"] if key != "command"})
 
 
 JSON = st.recursive(

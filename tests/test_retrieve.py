@@ -743,6 +743,15 @@ def test_pages_with_secrets_keep_their_budget_and_everything_else(lines, budget,
     assert re.sub(rb"\[redacted[^]]*\]", b"", out) == expected
 
 
+def test_marks_longer_than_their_secrets(stored, call, shell):
+    data = b"".join(b"password=Xy7#%dq!\n" % i for i in range(3000))
+    pages = all_pages(call, shell, stored(data))
+    sizes = [ctx.estimate_tokens(page.out) for page in pages]
+    assert all(page.status == 3 and b"=[redacted:password:" in page.out and b"=Xy7" not in page.out for page in pages)
+    assert sum(page.out.count(b"\n") for page in pages) == 3000
+    assert max(sizes) <= ctx.BUDGET_PAGE and min(sizes[:-1]) > ctx.BUDGET_PAGE * 0.6
+
+
 def test_all_of_it_at_once(stored, call):
     lines = [b"line %d " % i + (TOKEN if i % 5000 == 7 else b"text") + b"\n" for i in range(60_000)]
     done = call("get", stored(b"".join(lines)), "--all")

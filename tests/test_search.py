@@ -270,6 +270,7 @@ def test_what_every_match_must_hold(pattern, literals, exact):
     assert query.exact == exact
 
 
+@pytest.mark.filterwarnings("ignore:.*multi-threaded")
 def test_long_lines_are_one_line_each(tmp_path, monkeypatch):
     data = b"x" * 20_000_000 + b"needle" + b"y" * 20_000_000 + b"needle\n" + b"Needle\nz"
     (tmp_path / "log").write_bytes(data)
@@ -489,6 +490,7 @@ def test_several_places(stored, search):
     assert search("a", two, one, "--skip", "2").out == ("%s\n3:a\n" % one).encode()
     assert search("a", "--all").out == answer.out
     assert search("a", one + ":2-3").out == ("%s\n3:a\n" % one).encode()
+    assert search("b", one + ":2-3", "-C", "9").out == ("%s\n2:b\n3-a\n" % one).encode()
     assert json.loads(search("a", two, one, "--count", "--json").out) == {"count": 3, "places": {one: 2, two: 1}}
 
 

@@ -20,7 +20,9 @@ import ctx
 
 @pytest.fixture
 def box(home, tmp_path, monkeypatch):
-    return Box(home, tmp_path, monkeypatch)
+    box = Box(home, tmp_path, monkeypatch)
+    yield box
+    box.close()
 
 
 @pytest.fixture

@@ -26,7 +26,9 @@ HOUR, DAY = 3600, 86400
 
 @pytest.fixture
 def box(home, tmp_path, monkeypatch):
-    return Box(home, tmp_path, monkeypatch)
+    box = Box(home, tmp_path, monkeypatch)
+    yield box
+    box.close()
 
 
 @pytest.fixture
@@ -252,7 +254,7 @@ def test_two_streams_are_read_in_the_order_in_which_they_arrived(shared, pieces,
     assert data_of(run, "stdout") == b"".join(data for name, data in pieces if name == "stdout")
     source = run.source("output")
     start, end = sorted((start % (len(whole) + 1), end % (len(whole) + 1)))
-    assert source.read(start, end) == whole[start:end]
+    assert source.read(start, end) == whole[start:end] and source.read(start, len(whole) + 9) == whole[start:]
     assert source.lines == whole.count(b"\n") + (not whole.endswith(b"\n") and bool(whole))
 
 
