@@ -3148,11 +3148,16 @@ def runs_of(line: Line, below: str, depth: int = 0) -> Iterator[Invocation]:
         argv = [word.text for word in command.words]
         files = [redirect.target.text for redirect in command.redirects]
         if argv or files:
-            names = ["%s/%s" % (below, word) for word in [*argv[1:], *files] if not word.startswith("-")]
+            names = ["%s/%s" % (below, file_named(word)) for word in [*argv[1:], *files]]
             yield Invocation(argv or [""], line.text[command.start : command.end], names)
         if argv:
             yield Invocation(argv, line.text[command.words[0].start : command.words[-1].end])
             yield from runs_inside(argv, below, depth)
+
+
+def file_named(word: str) -> str:
+    """The file that a word may name: itself, or the value of an option."""
+    return word if not word.startswith("-") else word.partition("=")[2] or (word[2:] if word[1:2] != "-" else "")
 
 
 def runs_inside(argv: Sequence[str], below: str, depth: int) -> Iterator[Invocation]:
@@ -3163,6 +3168,8 @@ def runs_inside(argv: Sequence[str], below: str, depth: int) -> Iterator[Invocat
         yield Invocation(words)
         if "/" in words[0]:
             yield Invocation([words[0][words[0].rfind("/") + 1 :], *words[1:]])
+        if ";" in words[1:]:  # behind find's -exec
+            yield Invocation(words[: words.index(";", 1)])
         text = inner_text(words)
         if text is not None and depth < LAYERS:
             yield from runs_of(scan(text), below, depth + 1)
@@ -3256,11 +3263,15 @@ def matches_words(spec: Sequence[Sequence[str]], run: Invocation) -> bool:
 
 
 def matches_path(spec: str, run: Invocation) -> bool:
-    """The command may name a file of the pattern `spec`, in a generous reading: the name that says most of the pattern occurs."""
+    """The command may name a file of the pattern `spec`, in a generous reading: the part of the pattern that says most occurs."""
     for sign in "?[]{}!~":
         spec = spec.replace(sign, "*")
-    telling = max(spec.replace("/", "*").split("*"), key=len).strip(".")
-    return any(telling in name for name in run.names) if telling else bool(run.names) and program_name(run.argv[0]) in READING_FILES
+    parts = [part for part in spec.split("/") if part not in ("", ".", "..")]
+    whole = max([part for part in parts if "*" not in part], key=len, default="")
+    piece = max("*".join(parts).split("*"), key=len)
+    if not piece:
+        return any(not name.endswith("/") for name in run.names) and program_name(run.argv[0]) in READING_FILES
+    return any(whole in name.replace(":", "/").split("/") if whole else piece in name for name in run.names)
 
 
 MATCHERS: Dict[str, Callable[[Any, Invocation], bool]] = {
@@ -3316,9 +3327,10 @@ class Practice:
 
     __slots__ = ("redirections", "variables", "wrappers", "free", "files")
 
-    def __init__(self, free: Callable[[Sequence[str]], bool], redirections: Sequence[str] = (), variables: FrozenSet[str] = frozenset(),
+    def __init__(self, free: Callable[[Sequence[str]], bool], redirections: Sequence[str] = (), variables: Optional[Dict[str, str]] = None,
                  wrappers: FrozenSet[str] = frozenset(), files: bool = False) -> None:  # fmt: skip
-        self.free, self.redirections, self.variables, self.wrappers, self.files = free, redirections, variables, wrappers, files
+        self.free, self.redirections, self.wrappers, self.files = free, redirections, wrappers, files
+        self.variables = variables or {}
 
 
 class Grant:
@@ -3351,6 +3363,8 @@ class Grant:
         for command in self.line.commands:
             if command.kind or command.nest or command.background or command.negated or not command.words:
                 return False
+            if command.timed and not self.practice.wrappers:
+                return False
             redirections = [redirect.fd + redirect.op + redirect.target.text for redirect in command.redirects]
             words = command.assigns + command.words
             if not set(redirections).issubset(self.practice.redirections) or any(not self.is_plain_word(word) for word in words):
@@ -3369,8 +3383,10 @@ class Grant:
     def part(self, command: Command) -> Optional[str]:
         """The rule that lets one command run, "" if the host runs it by itself, None if it would ask."""
         argv = [word.text for word in command.words]
-        if any(assigned_name(word.text) not in self.practice.variables for word in command.assigns):
-            return None
+        for word in command.assigns:
+            name, _, value = self.line.text[word.start : word.end].partition("=")
+            if value not in self.practice.variables.get(name, "").split(" ") or not value:
+                return None
         at = 3 if argv[0] == "ctx" and argv[1:3] == ["run", "--"] else 0
         starts = [at]
         while at < len(argv) and argv[at] in self.practice.wrappers:
@@ -3403,7 +3419,7 @@ class Grant:
             return False
         if name == "cd":
             self.bases.append(joined(self.bases[0], argv[-1]))
-            return len(argv) == 2 and self.programs.count("cd") == 1
+            return len(argv) == 2 and not argv[1].startswith("-") and self.programs.count("cd") == 1
         return not any("/" in word or ".." in word for word in argv[1:] if word.startswith("-"))
 
 
@@ -3416,56 +3432,65 @@ def behind_wrapper(argv: Sequence[str], at: int) -> int:
 
 
 # What Claude Code 2.1.332 was seen to run unasked: a part of what it does (tests/corpus/claude_permissions.json). Of each program, the
-# letters of options, without or with an attached value, then options that are whole words.
+# letters of options that take no value, `#` for a dash and digits; then whole options, `=` where any value may be attached, `#` where
+# a number may be, or follow. `-` alone: it takes no operands.
 CLAUDE_READS = {
-    "echo": "neE", "pwd": "LP", "true": "", "whoami": "", "basename": "", "dirname": "", "which": "a", "cd": "", "sleep": "", "date": "u",
-    "ls": "1aAlhrtRSFGdinosp", "cat": "nbsETvA", "head": "nqvc#", "tail": "nqvc#", "wc": "lwcmL", "stat": "", "nl": "", "tac": "",
-    "grep": "inrlLcvwxoEFshHPABCme# --include= --exclude= --exclude-dir= --count --files-with-matches --line-number",
-    "egrep": "inrlLcvwxoshHABCme#", "fgrep": "inrlLcvwxoshHABCme#", "rg": "inlcwvFoNsSABCme# --files --count --line-number",
-    "sort": "nrufVhgb", "uniq": "cdui", "cut": "dfc#,", "tr": "dsc", "diff": "uqrbwBN", "du": "shcak",
+    "echo": "neE", "pwd": " -", "true": " -", "whoami": " -", "basename": "", "dirname": "", "which": "a", "cd": "", "sleep": "", "date": "u -",
+    "ls": "1aAlhrtRSFGdinosp", "cat": "nbsETvA", "head": "qv# -n# -c#", "tail": "qv# -n# -c#", "wc": "lwcmL", "stat": "", "nl": "", "tac": "",
+    "grep": "inrlLcvwxoEFshHP -A# -B# -C# -m# -e --include= --exclude= --exclude-dir= --count --files-with-matches --line-number",
+    "egrep": "inrlLcvwxoshH -A# -B# -C# -m#", "fgrep": "inrlLcvwxoshH -A# -B# -C# -m#", "tr": "dsc", "cut": " -d= -f= -c=",
+    "rg": "inlcwvFoS -A# -B# -C# -m# --count --line-number", "sort": "nrufVhgb", "uniq": "cdui -", "diff": "uqrbwBN", "du": "shcak",
     "find": " -name -iname -path -type -maxdepth -mindepth -not -print -newer -size -empty",
+    "git/status": "bsv --porcelain --short", "git/diff": "ps --cached --staged --name-only --name-status --no-color --numstat --shortstat --stat",
+    "git/log": "ps# --all --decorate --graph --name-only --name-status --no-color --numstat --oneline --shortstat --stat",
+    "git/show": "ps --decorate --name-only --name-status --no-color --numstat --oneline --shortstat --stat", "git/branch": "arv --all -",
+    "git/blame": "ps", "git/ls-files": "s --cached", "git/rev-parse": "", "git/shortlog": "s --all", "git/describe": " -",
 }  # fmt: skip
-CLAUDE_GIT = frozenset("status diff log show branch ls-files blame describe shortlog rev-parse".split())
-CLAUDE_VARIABLES = frozenset(
-    "CI NODE_ENV PYTHONUNBUFFERED RUST_BACKTRACE RUST_LOG NO_COLOR FORCE_COLOR LANG LC_ALL TERM COLUMNS TZ".split()
-)
-GIT_OPTIONS = frozenset(
-    "--stat --oneline --name-only --name-status --cached --staged --graph --all --decorate --no-color --shortstat --numstat"
-    " --short --porcelain -p -s -sb -b -a -r -v -vv".split()
-)
-NO_OPERANDS = frozenset(("uniq", "git/branch", "pwd", "true", "whoami", "date"))
+CLAUDE_VARIABLES = {
+    "CI": "1 true", "NODE_ENV": "test development production", "PYTHONUNBUFFERED": "1", "RUST_BACKTRACE": "0 1 full", "RUST_LOG": "debug info",
+    "NO_COLOR": "1", "FORCE_COLOR": "0 1", "LANG": "C C.UTF-8 en_US.UTF-8", "LC_ALL": "C C.UTF-8 en_US.UTF-8", "TERM": "dumb", "TZ": "UTC",
+    "COLUMNS": "80 120 200",
+}  # fmt: skip
 
 
 def claude_free(argv: Sequence[str]) -> bool:
     """Claude Code runs it unasked."""
-    name, row = argv[0], CLAUDE_READS.get(argv[0])
-    if name == "git":
-        return len(argv) > 1 and argv[1] in CLAUDE_GIT and git_reads(argv[1:])
+    return reads_only(CLAUDE_READS, argv)
+
+
+def reads_only(table: Dict[str, str], argv: Sequence[str]) -> bool:
+    """`argv` is a program of `table`, with options that stand there."""
+    name = "/".join(argv[:2]) if argv[0] == "git" else argv[0]
+    row = table.get(name)
     if row is None:
         return False
-    letters, *whole = row.replace("#", "0123456789").split(" ")
-    options = [word for word in argv[1:] if word.startswith("-") and (name != "echo" or word == argv[1])]
-    known = all(set(word[1:]).issubset(letters) or word[: word.find("=") + 1] in whole or word in whole for word in options)
-    return known and not (len(argv) - 1 - len(options) and name in NO_OPERANDS)
+    letters, *whole = row.split(" ")
+    words = list(argv[1 + name.count("/") :])
+    options = [word for word in words if word.startswith("-") and (name != "echo" or word == words[0])]
+    for word, value in zip(words, [*words[1:], ""]):
+        if word + "#" in whole and not value.lstrip("+").isdigit():
+            return False
+    return all(is_listed(word, letters, whole) for word in options) and (len(words) == len(options) or "-" not in whole)
 
 
-def git_reads(argv: Sequence[str]) -> bool:
-    """A subcommand of git that reads, with options that do not make it do anything else."""
-    options = [word for word in argv[1:] if word.startswith("-")]
-    plain = all(word in GIT_OPTIONS or word[1:].isdigit() for word in options)
-    return plain and not (len(argv) - 1 - len(options) and "git/" + argv[0] in NO_OPERANDS)
+def is_listed(option: str, letters: str, whole: Sequence[str]) -> bool:
+    """An option is one of `letters`, or several, or one of those that are `whole`."""
+    digits = option.lstrip("-abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
+    if option[1:].isdigit():
+        return "#" in letters
+    if digits.isdigit() or option + "#" in whole:
+        return option[: len(option) - len(digits)] + "#" in whole
+    return option in whole or set(option[1:]).issubset(letters) or any(o[-1:] == "=" and option.startswith(o[:-1]) for o in whole)
 
 
-# Codex, whatever its approval policy is (its own list is longer).
+# Codex, whatever its approval policy is: a part of its own list.
 CODEX_READS = frozenset("cat cd cut echo false grep head ls nl pwd rev seq stat tail tr true uname uniq wc which whoami".split())
-CODEX_GIT = frozenset(("status", "diff", "log", "show"))
+CODEX_GIT = frozenset(("git/status", "git/diff", "git/log", "git/show"))
 
 
 def codex_free(argv: Sequence[str]) -> bool:
     """Codex runs it unasked."""
-    if argv[0] == "git":
-        return len(argv) > 1 and argv[1] in CODEX_GIT and git_reads(argv[1:])
-    return argv[0] in CODEX_READS
+    return argv[0] in CODEX_READS or "/".join(argv[:2]) in CODEX_GIT and reads_only(CLAUDE_READS, argv)
 
 
 def never_free(argv: Sequence[str]) -> bool:
