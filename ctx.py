@@ -499,7 +499,7 @@ def from_json(data: Union[bytes, str]) -> Any:
     text = (data if isinstance(data, str) else data.decode("utf-8", "surrogateescape")).strip(" \t\r\n")
     try:
         value, end = make_scanner(_PlainJson)(text, 0)  # type: ignore[arg-type]
-    except StopIteration:
+    except (StopIteration, SystemError):  # the latter up to Python 3.11, whose scanner takes its error from `json` if that is loaded
         raise ValueError("not JSON") from None
     except RecursionError:
         raise ValueError("nested too deeply") from None
@@ -14810,7 +14810,7 @@ try:
 except OSError:
     code = None
 if not code:
-    with open(%(build)r + "/source/ctx.py", "rb") as file:
+    with open(%(build)r + "/ctx.py", "rb") as file:
         code = compile(file.read(), "ctx.py", "exec")
 exec(code, {"__name__": "__main__", "__file__": %(launcher)r})
 """
@@ -14818,7 +14818,7 @@ exec(code, {"__name__": "__main__", "__file__": %(launcher)r})
 
 def own_source() -> bytes:
     """The text of this program. Raises CtxError where it cannot be found."""
-    beside = absolute(__file__).rsplit("/", 1)[0] + "/source/ctx.py"
+    beside = absolute(__file__).rsplit("/", 1)[0] + "/ctx.py"
     try:
         if not __file__.endswith(".pyz"):
             return read_file(__file__ if __file__.endswith(".py") else beside)
@@ -14856,9 +14856,7 @@ def install_build() -> str:
 
 
 def build_files(source: bytes, folder: str, launcher: str) -> Dict[str, bytes]:
-    """The files of a build by name. `launcher` is where users find the one named ctx.
-
-    The source, for the day the interpreter changes, has no `program` beside it, so that a hook that runs from it inserts itself."""
+    """The files of a build by name. `launcher` is where users find the one named ctx. The source is for the day the interpreter changes."""
     names = {"python": own_python(), "build": folder, "launcher": launcher}
     start = "run_pack(%r, %r, %%r)" % (folder + "/ctx.pack", launcher)
     return {
@@ -14866,8 +14864,7 @@ def build_files(source: bytes, folder: str, launcher: str) -> Dict[str, bytes]:
         "ctx.pyc": bytecode(source, start % "__main__"),
         "hook.pyc": bytecode(source, start % "hook_entry"),
         "ctx": (LAUNCHER % names).encode(),
-        "program": launcher.encode() + b"\n",
-        "source/ctx.py": source,
+        "ctx.py": source,
     }
 
 
@@ -14879,7 +14876,7 @@ def hook_entry(argv: Sequence[str]) -> None:
 def write_build(folder: str, files: Dict[str, bytes]) -> None:
     """Write a directory of files in one step; it is fine if somebody else was quicker. Raises OSError."""
     draft = temporary_beside(folder)
-    make_dirs(draft + "/source")
+    make_dirs(draft)
     for name, data in files.items():
         write_atomic("%s/%s" % (draft, name), data, 0o700 if name == "ctx" else 0o600)
     try:
@@ -14910,11 +14907,9 @@ def collect_builds(folder: str, keep: str) -> None:
 
 
 def remove_directory(path: str) -> None:
-    """Remove a directory and what is in it, as far as possible."""
+    """Remove a directory of files, as far as possible."""
     for name in list_dir(path):
-        inside_it = "%s/%s" % (path, name)
-        if not remove(inside_it):
-            remove_directory(inside_it)
+        remove("%s/%s" % (path, name))
     try:
         posix.rmdir(path)
     except OSError:
@@ -15135,7 +15130,7 @@ def hook_command(host: str, event: str, build: str) -> str:
     neutral = HOSTS[host].neutral.get(event, b"").decode()
     steps = ["ctx hook " + words]
     if build:
-        hook, source = shell_word(build + "/hook.pyc"), shell_word(build + "/source/ctx.py")
+        hook, source = shell_word(build + "/hook.pyc"), shell_word(build + "/ctx.py")
         steps = ["%s -I -S %s %s" % (shell_word(own_python()), hook, words), "python3 %s hook %s" % (source, words)]
     return " || ".join([*steps, "echo %s" % shell_word(neutral) if neutral else ":"])
 
@@ -15420,10 +15415,9 @@ def rehearse(file: HostFile, build: str) -> List[str]:
     for event in HOSTS[file.host].events:
         payload = to_json({"hook_event_name": event, "cwd": cwd()}).encode()
         done = subprocess.run(["/bin/sh", "-c", hook_command(file.host, event, build)], input=payload, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        neutral = HOSTS[file.host].neutral.get(event, b"")
-        if done.returncode or done.stderr or done.stdout.strip() != neutral:
-            said = (done.stderr or done.stdout).decode("utf-8", "replace").strip().split("\n")[-1]
-            problems.append("%s %s: it does not answer (status %d, %s)" % (file.host, event, done.returncode, said or "nothing said"))
+        if done.returncode or done.stderr:
+            said = done.stderr.decode("utf-8", "replace").strip().split("\n")[0]
+            problems.append("%s %s: it does not answer: %s" % (file.host, event, said or "status %d" % done.returncode))
     return problems
 
 
@@ -15542,7 +15536,7 @@ def examined_build(build: str) -> Dict[str, str]:
         python = read_file(build + "/ctx").split(b"\n")[0][2:].split(b" ")[0].decode()
         if not posix.access(python, posix.X_OK):
             return finding("build", "%s, which starts it, is gone" % python, "ctx setup")
-        if read_file(build + "/source/ctx.py") != own_source():
+        if read_file(build + "/ctx.py") != own_source():
             return finding("build", "%s is of another version than this program" % build, "ctx setup", "doubt")
     except (OSError, CtxError) as error:
         return finding("build", str(error), "ctx setup")
@@ -15557,7 +15551,7 @@ def examined_host(host: str, build: str) -> Iterator[Dict[str, str]]:
             file = host_file(host, project)
         except CtxError as error:
             yield finding(host, error.what, error.fix)
-            continue
+            return
         if file.text:
             yield from examined_file(file)
             texts.append(file.text)
@@ -15649,14 +15643,42 @@ def write_config() -> str:
     return path
 
 
-def explain_command(text: str) -> Dict[str, Any]:
-    """What the guard makes of a command line here: its class, why, and the line as it would run. Nothing is executed."""
+def explain_command(text: str, host: str = "", mode: str = "") -> Dict[str, Any]:
+    """What the guard makes of a command line here, and the hook of a host in a permission mode: its class, why, and the line as it
+    would run. Nothing is executed, and nothing noted. Raises CtxError."""
 
     def executable(name: str) -> bool:
         return "/" in name or find_program(fsencode(name)) != fsencode(name)
 
-    verdict = judge(text, Facts(self_command(), executable=executable))
-    return {"class": verdict.cls, "reason": verdict.reason, "shape": verdict.shape, "runs": with_edits(text, verdict.edits)}
+    if host not in ("", *SETUPS):
+        raise CtxError("unknown host %s" % quoted(host), nearest(host, list(SETUPS), "hosts are"))
+    kind, settings = HOSTS[host or "claude"], {"%s.%s" % name: value for name, value in load_config().items()}
+    facts = Facts(self_command(), executable=executable, unknown=settings["guard.unknown"])
+    if host:
+        facts.shadowed, facts.mode, facts.reads = kind.shadowed, mode, kind.reads
+    verdict = judge(text, facts)
+    found = {"class": verdict.cls, "reason": verdict.reason, "shape": verdict.shape, "runs": with_edits(text, verdict.edits)}
+    if host:
+        call = Call(kind, "", told_by(kind, text, mode), posix.environ)
+        permission = granted(call, text)
+        decision, objection = authority(call, settings)
+        found.update(host=host, permission=permission.decision, rule=permission.rule)
+        if verdict.edits and decision is None:
+            found.update(reason=objection, runs=text)
+    return found
+
+
+def told_by(host: Host, command: str, mode: str) -> Dict[str, Any]:
+    """What a host tells of a command line that it is about to run."""
+    tool = next(iter(host.shell))
+    told: Dict[str, Any] = {}
+    for path, value in ((host.tool, tool), (host.input, {host.shell[tool]: command}), (host.mode, mode)):
+        place = told
+        *above, last = path.split(".")
+        for key in above:
+            place = place.setdefault(key, {})
+        place[last] = value
+    return told
 
 
 # ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -16232,7 +16254,7 @@ def setup_verb(options: Options, words: List[str]) -> int:
     problems = [] if away else [problem for file in files for problem in rehearse(file, command)]
     left = [] if away else [SETUPS[host].left for host in hosts if SETUPS[host].left]
     if not away and not is_same(fsdecode(find_program(b"ctx")), build + "/ctx"):
-        left.append("ctx is not on PATH: ctx setup --link makes ~/.local/bin/ctx")
+        left.append("put ~/.local/bin on PATH" if "--link" in options else "ctx is not on PATH: ctx setup --link makes ~/.local/bin/ctx")
     say([*lines, *("problem: " + problem for problem in problems), *("left to you: " + text for text in left)])
     return EXIT_DIFFERS if problems else EXIT_SAME
 
@@ -16282,10 +16304,13 @@ def hook_verb(options: Options, words: List[str]) -> int:
 
 def why_verb(options: Options, words: List[str]) -> int:
     """ctx why"""
-    found = explain_command(one_word(words, "put the whole line in quotes: ctx why 'make test 2>&1 | tail'"))
-    shape = [] if not found["shape"] else ["shape: " + found["shape"]]
+    line = one_word(words, "put the whole line in quotes: ctx why 'make test 2>&1 | tail'")
+    if "--mode" in options and "--host" not in options:
+        raise CtxError("--mode: of which host", "write --host claude --mode %s" % options["--mode"])
+    found = explain_command(line, options.get("--host", ""), options.get("--mode", ""))
     shown = {key: redact_text(value) for key, value in found.items()}
-    report(options, shown, ["class: " + shown["class"], "why: " + shown["reason"], *shape, "runs: " + visible(fsencode(shown["runs"]))])
+    names = {"class": "class", "reason": "why", "shape": "shape", "permission": "the host", "rule": "its rule", "runs": "runs"}
+    report(options, shown, ["%s: %s" % (name, visible(fsencode(shown[key]))) for key, name in names.items() if shown.get(key)])
     return 0
 
 
@@ -16392,8 +16417,12 @@ same text, or tell it not to ask. Other hosts take no settings for one session. 
     Verb("doctor", "doctor [--store]", "check what is set up: the store, the configuration, hosts and their hooks", doctor_verb,
          [("--store", "", "check what is stored instead: every hash, every record"), _JSON],
          "Each problem comes with its fix. Exit 1: there is one.", ["ctx doctor", "ctx doctor --store"]),
-    Verb("why", "why 'COMMAND LINE'", "tell what the guard makes of a command line, without running it", why_verb, [_JSON],
-         "Classes are bounded (left alone), noisy (captured), mutation (left alone) and unknown.", ["ctx why 'pytest -q'", "ctx why 'rm -rf build' --json"]),
+    Verb("why", "why 'COMMAND LINE' [--host HOST [--mode MODE]]", "tell what ctx makes of a command line, without running it", why_verb,
+         [("--host", "HOST", "as that host's hook would: its shell, its rules"), ("--mode", "MODE", "in that permission mode of the host"), _JSON],
+         """
+Classes are bounded (left alone), noisy (captured), mutation (left alone) and unknown. The host's own decision about the line as it was typed is
+allow, ask or deny by a rule, free where it runs the line unasked, and none where it would ask the user.""",
+         ["ctx why 'pytest -q'", "ctx why 'rm -rf build' --json", "ctx why 'make test' --host claude --mode plan"]),
     Verb("config", "config", "print the settings that hold here", config_verb, [_JSON], "", ["ctx config"]),
     Verb("init", "init", "write a ctx.toml with every default", init_verb, [], "", ["ctx init"]),
     Verb("version", "version", "print the version", version_verb, [_JSON], "", ["ctx version"]),

@@ -20,7 +20,7 @@ pytest_plugins = ["places"]
 
 ROOT = Path(__file__).resolve().parent.parent
 NAMES = [verb.name for verb in ctx.VERBS]
-SILENT = ("run", "tap", "export", "init", "help", "hook")  # verbs that report nothing of their own
+SILENT = ("run", "tap", "export", "init", "help", "hook", "setup", "wrap")  # verbs that report nothing of their own
 APART = ("run", "tap", "export", "init", "hook")  # verbs that act outside this process, or end it
 can_read_toml = pytest.mark.skipif(sys.version_info < (3, 11), reason="tomllib came with Python 3.11")
 
