@@ -14381,7 +14381,7 @@ HEAD_LOOKED = 4 * KIB  # bytes in which a digest of ours begins, if a result is 
 RESULT_PLACES = ("", "file.content", "content", "result", "llmContent", "textResultForLlm", "text_result_for_llm")
 # What a host puts ahead of a command's output, and behind it, where the status stands unless it is 0.
 FRAMES = {
-    "gemini": ("Output: ", rb"(?:\nExit Code: (\d{1,3}))?\nProcess Group PGID: \d+\s*$"),
+    "gemini": ("<untrusted_context>\nOutput: ", rb"(?:\nExit Code: (\d{1,3}))?\nProcess Group PGID: \d+\n</untrusted_context>\s*$"),
     "copilot": ("", rb"\n?<(?:shellId: \d+ completed|exited) with exit code (\d{1,3})>\s*$"),
 }
 FOOT_LOOKED = 200  # characters in which that stands

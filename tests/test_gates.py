@@ -195,10 +195,10 @@ def test_what_codex_would_lose_is_only_stored(gate, more):
 @pytest.mark.parametrize(
     "head, foot, status",
     [
-        ("Output: ", "\nProcess Group PGID: 77", 0),
-        ("Output: ", "\nExit Code: 2\nProcess Group PGID: 77", 2),
-        ("Output: ", "\nSignal: SIGKILL\nProcess Group PGID: 77\nmore", None),
-        ("", "\nProcess Group PGID: 77", None),
+        ("<untrusted_context>\nOutput: ", "\nProcess Group PGID: 77\n</untrusted_context>", 0),
+        ("<untrusted_context>\nOutput: ", "\nExit Code: 2\nProcess Group PGID: 77\n</untrusted_context>", 2),
+        ("<untrusted_context>\nOutput: ", "\nSignal: SIGKILL\nProcess Group PGID: 77\nmore\n</untrusted_context>", None),
+        ("", "\nProcess Group PGID: 77\n</untrusted_context>", None),
     ],
 )
 def test_gemini_is_given_the_digest_for_success_and_failure(gate, head, foot, status):

@@ -78,6 +78,14 @@ class Host:
         status = found.groupdict().get("status")
         return found.group("output").replace("\r\n", "\n").rstrip(), int(status or 0)
 
+    def serve(self, name: str, words: Sequence[str]) -> None:
+        """Have the user configure an MCP server."""
+        raise NotImplementedError
+
+    def tool(self, server: str, name: str, **arguments: Any) -> Call:
+        """The call of a tool of an MCP server."""
+        raise NotImplementedError
+
     def allow(self, *programs: str) -> None:
         """Have the user allow every call of these programs."""
 
@@ -130,6 +138,14 @@ class Claude(Host):
         """The user's permission rules: allow=[…], ask=[…], deny=[…]."""
         self.settings({"permissions": lists})
 
+    def serve(self, name: str, words: Sequence[str]) -> None:
+        file = self.place / "mcp.json"
+        file.write_text(json.dumps({"mcpServers": {name: {"command": words[0], "args": words[1:]}}}))
+        self.arguments += ["--mcp-config", str(file), "--strict-mcp-config"]
+
+    def tool(self, server: str, name: str, **arguments: Any) -> Call:
+        return Call("mcp__%s__%s" % (server, name), arguments)
+
     def allow(self, *programs: str) -> None:
         self.rules(allow=["Bash(%s:*)" % program for program in programs])
 
@@ -168,6 +184,7 @@ class Codex(Host):
     model = "scripted"
     approval = "never"
     trusting = True  # that hooks may run which nobody has reviewed
+    resuming = False  # the last session
 
     def environment(self, url: str) -> Dict[str, str]:
         return {"SCRIPTED_KEY": "dummy"}
@@ -189,12 +206,20 @@ class Codex(Host):
     def words(self, prompt: str, mode: str, url: str) -> List[str]:
         trust = ["--dangerously-bypass-hook-trust"] if self.trusting else []
         approval = ["-c", "approval_policy=" + json.dumps(self.approval)]
-        return [self.program, "exec", "--skip-git-repo-check", "--json", *self.config(url), *approval, *self.modes[mode], *trust, prompt]
+        more = ["resume", "--last"] if self.resuming else []
+        return [self.program, "exec", "--skip-git-repo-check", "--json", *self.config(url), *approval, *self.modes[mode], *trust, *more, prompt]
 
     def shell(self, command: str, **more: Any) -> Call:
         if self.model == "scripted":
             return Call("exec_command", {"cmd": command, **more})
         return Call("exec", "const r = await tools.exec_command(%s); text(r.output);" % json.dumps({"cmd": command, **more}))
+
+    def serve(self, name: str, words: Sequence[str]) -> None:
+        values = {"command": words[0], "args": words[1:]}
+        self.write("~/.codex/config.toml", "[mcp_servers.%s]\n" % name + "".join("%s = %s\n" % (k, json.dumps(v)) for k, v in values.items()))
+
+    def tool(self, server: str, name: str, **arguments: Any) -> Call:
+        return Call(name, arguments, "mcp__" + server)
 
     def deny(self, program: str) -> None:
         self.write("~/.codex/rules/default.rules", 'prefix_rule(pattern=["%s"], decision="forbidden")\n' % program)
@@ -307,6 +332,12 @@ class Gemini(Host):
 
     def shell(self, command: str, **more: Any) -> Call:
         return Call("run_shell_command", {"command": command, "description": "a step", **more})
+
+    def serve(self, name: str, words: Sequence[str]) -> None:
+        self.settings({"mcpServers": {name: {"command": words[0], "args": words[1:]}}})
+
+    def tool(self, server: str, name: str, **arguments: Any) -> Call:
+        return Call("mcp_%s_%s" % (server, name), arguments)
 
     def allow(self, *programs: str) -> None:
         self.settings({"tools": {"allowed": ["run_shell_command(%s)" % program for program in programs]}})

@@ -40,12 +40,23 @@ broken:
 mark:
 \t@touch made
 slow:
-\t@for i in 1 2 3 4 5 6; do seq -f "$$i: line %05.0f of a log" 2000; sleep 1; done; echo "the end of it"
+\t@for i in 1 2 3; do seq -f "$$i: line %05.0f of a log" 2000; sleep 1; done; echo "the end of it"
+endless:
+\t@for i in 1 2 3; do seq -f "$$i: line %05.0f of a log" 2000; done; sleep 55; echo "the end of it"
 """
 JAVASCRIPT = """\
 for (let i = 1; i <= 4000; i++) console.log(`ok ${i} - the case number ${i} of the front end`)
 console.log("# pass 4000")
 """
+
+
+# What becomes of an installed hook in an accident.
+ACCIDENTS = {
+    "crash": "raise SystemExit(2)",
+    "hang": "import time; time.sleep(60)",
+    "garbage": "print('{\"hookSpecificOutput\": ]')",
+    "deleted": None,
+}
 
 
 class Installed:
@@ -61,6 +72,7 @@ class Installed:
             lines = ["line %d: nothing" % line if line % 2 else "needle_%d = %d" % (line, number) for line in range(120)]
             host.write("src/module_%02d.py" % number, "\n".join([*lines, ""]))
         host.write("~/.local/bin/pytest", '#!/bin/sh\nexec %s -m pytest -p no:cacheprovider -p no:rerunfailures "$@"\n' % sys.executable).chmod(0o755)
+        host.write("~/.npmrc", "update-notifier=false\nfund=false\n")
         host.write("~/.profile", 'PATH="$HOME/.local/bin:$PATH"\n')
         host.variables["PATH"] = "%s/.local/bin:%s" % (host.home, PATH)
 
@@ -69,6 +81,21 @@ class Installed:
         self.ctx("setup", self.host.name, "--link")
         return self
 
+    def spoil(self, source):
+        """Replace every program of the installed ctx by a Python `source`, or take it away where that is None."""
+        for file in (self.host.home / ".local/state/ctx/builds").glob("**/*"):
+            if file.is_file():
+                file.unlink()
+                if source is not None:
+                    file.write_text(source)
+
+    def hasten(self):
+        """Have the host wait for a hook no longer than a second, where setup says ten."""
+        for file in self.host.home.glob(".*/**/*.json"):
+            text = file.read_text()
+            if "hook" in text:
+                file.write_text(re.sub(r'("timeout(?:Sec)?": 1)0', r"\1", text))
+
     def ctx(self, *words, check=True):
         """Run ctx as the user does, in the workspace; its stdout, as bytes."""
         variables = {"PATH": self.host.variables["PATH"], "HOME": str(self.host.home)}
@@ -76,6 +103,10 @@ class Installed:
         done = subprocess.run(words, cwd=str(self.host.work), env=variables, stdin=subprocess.DEVNULL, capture_output=True, timeout=60)
         assert done.returncode == 0 or not check, done.stderr.decode()
         return done.stdout
+
+    def said(self):
+        """What the hook's decisions were, by event, oldest first."""
+        return [(entry["event"], entry["did"]) for entry in self.ledger()]
 
     def stored(self, handle):
         """All bytes behind a handle."""
@@ -87,5 +118,4 @@ class Installed:
 
     def ledger(self):
         """What the hook noted."""
-        files = sorted((self.host.home / ".local/state/ctx").glob("ledger*"))
-        return [json.loads(line) for file in files for line in file.read_text().splitlines()]
+        return [json.loads(line) for line in (self.host.home / ".local/state/ctx/ledger").read_text().splitlines()]
