@@ -3568,6 +3568,7 @@ class Host:
     unasked: FrozenSet[str] = frozenset()  # modes without prompts, in which a rewritten command needs no decision
     grants = True  # its deny rules hold against a hook's `allow`
     asks = False  # a hook may make it ask
+    saved = ""  # what its results begin with that it has put into a file
     reads = False  # it cuts results for good, so that reads, too, are captured before they run
 
     def __init__(self, name: str, **differs: Any) -> None:
@@ -3642,6 +3643,7 @@ HOSTS = {
         searches={"grep": "content", "glob": "files"},
         results={"bash": "shell", "view": "file", "grep": "search", "web_fetch": "page"},
         answers=_NATIVE,
+        saved="Output too large to read at once (",
         replaces=frozenset(("shell", "file", "search", "page")),
         grants=False,
         asks=True,
@@ -3955,7 +3957,8 @@ def oversized(call: Call, settings: Dict[str, Any]) -> bool:
     result = inside(call.payload, "error" if call.gate == "failed" else call.host.result)
     size = inside(result, "persistedOutputSize")
     limit: int = settings[LIMITS.get(kind, LIMIT_ELSE)]
-    return text_size(result) > limit or isinstance(size, int) and size > limit
+    saved = call.host.saved and text_at(result, "textResultForLlm").startswith(call.host.saved)
+    return bool(saved) or text_size(result) > limit or isinstance(size, int) and size > limit
 
 
 def text_size(value: Any) -> int:
@@ -14385,6 +14388,7 @@ FRAMES = {
     "copilot": ("", rb"\n?<(?:shellId: \d+ completed|exited) with exit code (\d{1,3})>\s*$"),
 }
 FOOT_LOOKED = 200  # characters in which that stands
+SAVED = rb"[^\n]*\. Saved to: (/\S*-copilot-tool-output-[\w-]+\.txt)\n"  # behind what Host.saved names
 CODEX_CUT = "truncated output (original token count"  # what Codex says ahead of a text that it has cut
 
 
@@ -14456,6 +14460,7 @@ def result_of(call: Call, whole: Any) -> Optional[Result]:
             found = "\n".join(part["text"] for part in found)
         if isinstance(found, str):
             result = unframed(call.host.name, found) if call.kind == "shell" else Result(found)
+            result.path = saved_at(call.host.saved, found)
             result.partial = "cut by the host" if CODEX_CUT in found[:HEAD_LOOKED] else ""
             return result
     return None
@@ -14468,6 +14473,12 @@ def shell_result(whole: Dict[str, Any]) -> Optional[Result]:
     text = text_at(whole, "stdout") + text_at(whole, "stderr")
     status = None if whole.get("returnCodeInterpretation") else 0
     return Result(text, text_at(whole, "persistedOutputPath"), status, "interrupted" if whole.get("interrupted") else "")
+
+
+def saved_at(head: str, text: str) -> str:
+    """The file of the whole result, where its text is only the start of one that the host has put there; else ""."""
+    found = rx(SAVED).match(fsencode(text[len(head) : HEAD_LOOKED])) if head and text.startswith(head) else None
+    return fsdecode(found.group(1)) if found else ""
 
 
 def unframed(host: str, text: str) -> Result:

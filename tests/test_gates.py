@@ -223,6 +223,22 @@ def test_copilot_s_result_keeps_its_type(gate, foot, status):
     assert run.status == status and stored(run).decode() == FLOOD + (foot if status is None else "")
 
 
+def test_what_copilot_saved_is_kept_from_the_file(gate, tmp_path):
+    file = tmp_path / "1796-copilot-tool-output-12-ab.txt"
+    file.write_text(FLOOD)
+    told = "Output too large to read at once (90.0 KB). Saved to: %s\nPreview (first 500 chars):\nx\n<shellId: 3 completed with exit code 1>"
+    answer = gate("copilot", copilot(toolResult={"resultType": "success", "textResultForLlm": told % file}))
+    run = kept(answer["modifiedResult"]["textResultForLlm"])
+    assert run.status == 1 and stored(run).decode() == FLOOD
+
+
+def test_only_copilot_s_own_files_are_read(gate, tmp_path):
+    (tmp_path / "notes.txt").write_text(FLOOD)
+    told = "Output too large to read at once (90.0 KB). Saved to: %s\n" % (tmp_path / "notes.txt")
+    gate("copilot", copilot(toolResult={"resultType": "success", "textResultForLlm": told}))
+    assert not any(FLOOD.encode() in data for data in [stored(ctx.resolve_run(entry["handle"][4:])) for entry in ledger() if "handle" in entry])
+
+
 def test_copilot_under_claude_s_names_has_no_way_to_replace(gate):
     assert gate("", copilot_pascal("PostToolUse", tool_result={"text_result_for_llm": FLOOD})) == b""
 

@@ -343,7 +343,9 @@ class Gemini(Host):
         self.settings({"tools": {"allowed": ["run_shell_command(%s)" % program for program in programs]}})
 
     def deny(self, program: str) -> None:
-        self.settings({"tools": {"allowed": ["run_shell_command"], "exclude": ["run_shell_command(%s)" % program]}})
+        rule = '[[rule]]\ntoolName = "run_shell_command"\n%sdecision = "%s"\npriority = %d\n'
+        rules = rule % ('commandPrefix = "%s"\n' % program, "deny", 200), rule % ("", "allow", 100)
+        self.write("~/.gemini/policies/rules.toml", "\n".join(rules))
 
     def hook(self, command: str, **more: Any) -> None:
         hook = {"type": "command", "command": command, **more}

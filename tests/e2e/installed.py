@@ -41,8 +41,8 @@ mark:
 \t@touch made
 slow:
 \t@for i in 1 2 3; do seq -f "$$i: line %05.0f of a log" 2000; sleep 1; done; echo "the end of it"
-endless:
-\t@for i in 1 2 3; do seq -f "$$i: line %05.0f of a log" 2000; done; sleep 55; echo "the end of it"
+patient:
+\t@for i in 1 2 3; do seq -f "$$i: line %05.0f of a log" 2000; done; sleep 34; echo "the end of it"
 """
 JAVASCRIPT = """\
 for (let i = 1; i <= 4000; i++) console.log(`ok ${i} - the case number ${i} of the front end`)
@@ -53,7 +53,7 @@ console.log("# pass 4000")
 # What becomes of an installed hook in an accident.
 ACCIDENTS = {
     "crash": "raise SystemExit(2)",
-    "hang": "import time; time.sleep(60)",
+    "hang": "import time; time.sleep(6)",
     "garbage": "print('{\"hookSpecificOutput\": ]')",
     "deleted": None,
 }

@@ -87,6 +87,7 @@ def test_a_search(agent):
     assert len(lines) == 3600 and all(re.fullmatch(r"src/module_\d\d\.py:\d+:needle_\d+ = \d+", line) for line in lines)
 
 
+@pytest.mark.hosts("claude", "codex", "antigravity")
 def test_a_trimmed_suite(agent):
     """`cd web && npm test 2>&1 | tail -40` shows its 40 lines, and all of it is kept."""
     host = agent.install().host
@@ -173,14 +174,12 @@ def test_a_suite_that_takes_its_time(agent):
 
 @pytest.mark.hosts("claude")
 def test_a_suite_that_outlives_the_host_s_patience(agent):
-    """A suite that outlives the host's time limit is never silent, and what it printed until it was stopped is kept."""
+    """A suite that outlives the host's time limit is never silent: the handle is there when it moves to the background; all of it is kept."""
     host = agent.install().host
     host.allow(*PROGRAMS)
-    session = host.run([host.shell("make endless", timeout=33000)])
-    handle = handle_in(session.text())
-    assert "background" in session.text()
-    stored = agent.stored(handle).decode()
-    assert stored.startswith(slow_output()[:40000]) and "the end" not in stored
+    text = host.run([host.shell("make patient", timeout=31500)]).text()
+    assert "background" in text
+    assert agent.stored(handle_in(text)).decode() == slow_output()
 
 
 def slow_output():
@@ -211,7 +210,7 @@ def test_an_mcp_result(agent):
     host.serve("reports", [sys.executable, SERVER])
     text = host.run([host.tool("reports", "report", lines=REPORT)], "bypass").text()
     assert len(text) < 20_000
-    assert agent.stored(handle_in(text)).decode().rstrip() == report(REPORT).rstrip()
+    assert agent.stored(handle_in(text)).decode().count(report(REPORT).rstrip()) == 1
 
 
 @pytest.mark.hosts("claude")
