@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What the agents do, established with the agents themselves: runs each against a scripted model and writes docs/hosts.md.
 
-    python3 evals/hosts.py
+    python3 evals/hosts.py [--only facts|receipts]
 
 The facts are what ctx's decisions rest on; the receipts are the end-to-end tests, host by host. The programs are those that
 tests/e2e/clients.py pins; the prompts of a terminal need tmux. Nothing leaves the machine once the packages are there.
@@ -10,15 +10,18 @@ tests/e2e/clients.py pins; the prompts of a terminal need tmux. Nothing leaves t
 from __future__ import annotations
 
 import argparse
+import ast
 import datetime
 import json
 import re
 import shlex
 import shutil
+import subprocess
 import sys
 import tempfile
 from pathlib import Path
 from typing import Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple
+from xml.etree import ElementTree
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests" / "e2e"))
@@ -300,6 +303,71 @@ def claude_prompt(place: Path, mode: str, command: str, answer: Answer) -> List[
     ]
 
 
+# ── the receipts ──
+
+TESTS = ROOT / "tests" / "e2e" / "test_hosts.py"
+NAMES = {"claude": "Claude Code", "codex": "Codex", "antigravity": "Antigravity", "gemini": "Gemini CLI", "copilot": "Copilot CLI"}
+# Why there is no test of an assertion with a host, by both.
+NOT_POSSIBLE = {
+    ("test_a_trimmed_suite", "gemini"): "shown, not kept: its policy is about the text that runs, so ctx rewrites nothing",
+    ("test_a_trimmed_suite", "copilot"): "shown, not kept: a hook cannot know what the user allowed, so ctx rewrites nothing",
+    ("test_what_is_denied_stays_denied", "antigravity"): "the engine has no rules of its own",
+    ("test_what_nobody_allowed_is_asked", "codex"): "see the next row",
+    ("test_what_nobody_allowed_is_asked", "antigravity"): "the engine has no rules of its own",
+    ("test_an_mcp_result", "antigravity"): "its hooks cannot replace a result",
+    ("test_an_mcp_result", "copilot"): "not tried",
+    ("test_compaction", "codex"): "its hooks have no say in a compaction; see the next row",
+    ("test_compaction", "antigravity"): "no such event",
+    ("test_compaction", "gemini"): "not tried",
+    ("test_compaction", "copilot"): "not tried",
+    ("test_resumption", "claude"): "not tried; see the row above",
+    ("test_resumption", "antigravity"): "no such event",
+    ("test_resumption", "gemini"): "not tried",
+    ("test_resumption", "copilot"): "not tried",
+}
+
+
+def receipts() -> Iterator[str]:
+    """The part of the page that the end-to-end tests fill."""
+    with tempfile.TemporaryDirectory(prefix="ctx-hosts-") as scratch:
+        report = Path(scratch) / "report.xml"
+        pytest = [sys.executable, "-m", "pytest", "-q", "--tier", "all", "--junitxml", str(report), str(TESTS)]
+        subprocess.run(pytest, cwd=str(ROOT), check=False, stdout=subprocess.DEVNULL)
+        found = outcomes(report)
+    yield "## Receipts"
+    yield ""
+    versions = ["%s %s" % (name, clients.version(key)) for key, name in NAMES.items()]
+    yield "%s. %s. ctx was installed by `ctx setup`, in the hosts' default permission modes but for what a row says." % (
+        datetime.date.today(), ", ".join(versions)
+    )  # fmt: skip
+    yield "“seen”: asserted on what the model was sent next. Antigravity is its engine, with the lines of `hooks.json` run by the driver."
+    yield ""
+    rows = []
+    for test in ast.parse(TESTS.read_text()).body:
+        if isinstance(test, ast.FunctionDef) and test.name.startswith("test_"):
+            says = (ast.get_docstring(test) or "").split("\n")[0]
+            rows.append([says, *(cell(found, test.name, host) for host in NAMES)])
+    yield from table(["", *NAMES.values()], rows)
+
+
+def outcomes(report: Path) -> Dict[Tuple[str, str], List[str]]:
+    """(test, host) → its outcomes, one for each variant of the test."""
+    found: Dict[Tuple[str, str], List[str]] = {}
+    for case in ElementTree.parse(report).iter("testcase"):
+        test, _, host = case.attrib["name"].rstrip("]").replace("-", "[").partition("[")
+        outcome = next((child.tag for child in case if child.tag in ("failure", "error", "skipped")), "seen")
+        found.setdefault((test, host.split("[")[0]), []).append(outcome)
+    return found
+
+
+def cell(found: Dict[Tuple[str, str], List[str]], test: str, host: str) -> str:
+    """What one cell of the receipts says."""
+    outcome = set(found.get((test, host), []))
+    if not outcome:
+        return NOT_POSSIBLE.get((test, host), "–")
+    return "seen" if outcome == {"seen"} else "**%s**" % ", ".join(sorted(outcome - {"seen"}))
+
+
 # ── the page ──
 
 INTRODUCTION = """# Hosts
@@ -321,10 +389,17 @@ def facts() -> Iterator[str]:
         yield from claude_facts(Path(scratch) / "claude")
 
 
+PARTS = {"facts": facts, "receipts": receipts}
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.parse_args()
-    PAGE.write_text("\n".join([INTRODUCTION, *facts()]).rstrip() + "\n")
+    parser.add_argument("--only", choices=PARTS, help="the other part of the page stays as it is")
+    only = parser.parse_args().only
+    kept = dict(zip(PARTS, re.split("^(?=## )", PAGE.read_text(), flags=re.M)[1:])) if only else {}
+    made = {name: "\n".join(part()) for name, part in PARTS.items() if only in (None, name)}
+    parts = [{**kept, **made}.get(name, "").rstrip() for name in PARTS]
+    PAGE.write_text("\n\n".join([INTRODUCTION.rstrip(), *filter(None, parts)]) + "\n")
 
 
 if __name__ == "__main__":

@@ -50,6 +50,9 @@ console.log("# pass 4000")
 """
 
 
+# What a host's user has to allow so that addresses can be read: there, no hook of ours lets a command pass.
+NEEDED = {"gemini": ("ctx get",), "copilot": ("ctx get",)}
+
 # What becomes of an installed hook in an accident.
 ACCIDENTS = {
     "crash": "raise SystemExit(2)",
@@ -80,6 +83,10 @@ class Installed:
         """Set ctx up for the host, with a launcher on PATH, as its user does, who also reviews the hooks where the host wants that."""
         self.ctx("setup", self.host.name, "--link")
         return self
+
+    def allow(self):
+        """Have the user allow what the tests run, and read addresses where only a rule lets that pass."""
+        self.host.allow(*PROGRAMS, *NEEDED.get(self.host.name, ()))
 
     def spoil(self, source):
         """Replace every program of the installed ctx by a Python `source`, or take it away where that is None."""

@@ -6,12 +6,11 @@ The first line of each docstring is a row of the receipts in docs/hosts.md.
 from __future__ import annotations
 
 import re
-import shlex
 import sys
 from pathlib import Path
 
 import pytest
-from installed import ACCIDENTS, HANDLE, PROGRAMS, SUITE
+from installed import ACCIDENTS, HANDLE, SUITE
 from mcp_server import report
 from model import Call
 
@@ -37,7 +36,7 @@ def handle_in(shown):
 def test_small_output_is_untouched(agent):
     """A small command arrives byte for byte as without ctx, with the same status and error mark."""
     host = agent.host
-    host.allow(*PROGRAMS)
+    agent.allow()
     script = [host.shell(command) for command in ("make small", "make broken", "grep -c nothing src/module_00.py")]
     plain = host.run(script)
     agent.install()
@@ -49,11 +48,10 @@ def test_small_output_is_untouched(agent):
     assert host.output(captured.seen[2].results[0])[1] == 2  # as make leaves when a command has left with 3
 
 
-@pytest.mark.hosts("claude", "codex", "antigravity", "gemini")
 def test_a_failing_flood(agent):
     """A failing test run of 350 KB is a digest with the last failure; an address in it gives the exact lines, in the agent's own shell."""
     host = agent.install().host
-    host.allow(*PROGRAMS)
+    agent.allow()
     session = host.run([host.shell(SUITE), lambda seen: host.shell(pages(seen[1])[0][0])])
     result, page = session.seen[1].results[0], session.seen[2].results[0]
     assert len(result.text) < 4000
@@ -79,7 +77,7 @@ def test_a_flood_in_code_mode(agent):
 def test_a_search(agent):
     """A recursive search of 125 KB becomes per-file counts of everything and a handle."""
     host = agent.install().host
-    host.allow(*PROGRAMS)
+    agent.allow()
     text = host.run([host.shell("grep -rn needle src")]).text()
     assert len(text) < 6000
     assert all("src/module_%02d.py" % number in text for number in range(60))
@@ -91,7 +89,7 @@ def test_a_search(agent):
 def test_a_trimmed_suite(agent):
     """`cd web && npm test 2>&1 | tail -40` shows its 40 lines, and all of it is kept."""
     host = agent.install().host
-    host.allow(*PROGRAMS)
+    agent.allow()
     session = host.run([host.shell("cd web && npm test 2>&1 | tail -40")])
     shown, status = host.output(session.seen[1].results[0])
     whole = "".join("ok %d - the case number %d of the front end\n" % (number, number) for number in range(1, 4001)) + "# pass 4000\n"
@@ -103,7 +101,7 @@ def test_a_trimmed_suite(agent):
 # ── authority ──
 
 
-@pytest.mark.hosts("claude", "codex", "gemini")
+@pytest.mark.hosts("claude", "codex", "gemini", "copilot")
 def test_what_is_denied_stays_denied(agent):
     """A rule of the user that denies the original holds."""
     host = agent.install().host
@@ -176,7 +174,7 @@ def test_a_suite_that_takes_its_time(agent):
 def test_a_suite_that_outlives_the_host_s_patience(agent):
     """A suite that outlives the host's time limit is never silent: the handle is there when it moves to the background; all of it is kept."""
     host = agent.install().host
-    host.allow(*PROGRAMS)
+    agent.allow()
     text = host.run([host.shell("make patient", timeout=31500)]).text()
     assert "background" in text
     assert agent.stored(handle_in(text)).decode() == slow_output()
@@ -191,7 +189,7 @@ def slow_output():
 def test_an_accident(agent, accident):
     """A hook that crashes, hangs, prints garbage or was deleted leaves the original command running."""
     host = agent.install().host
-    host.allow(*PROGRAMS)
+    agent.allow()
     agent.spoil(ACCIDENTS[accident])
     agent.hasten()
     session = host.run([host.shell("make small")])
@@ -217,7 +215,7 @@ def test_an_mcp_result(agent):
 def test_compaction(agent):
     """After a compaction the session is told which evidence it has; the summariser was told to keep the handles."""
     host = agent.install().host
-    host.allow(*PROGRAMS)
+    agent.allow()
     name = "11111111-2222-4333-8444-555555555555"
     handle = handle_in(host.run([host.shell(SUITE)], more=["--session-id", name]).text())
     compacted = host.run([], prompt="/compact", more=["--resume", name])
@@ -240,7 +238,7 @@ def test_resumption(agent):
 def test_setup_and_its_removal(agent):
     """`ctx setup` and `ctx setup --remove` leave the host's files as they were, byte for byte."""
     host = agent.host
-    host.allow(*PROGRAMS)
+    agent.allow()
     before = files_of(host)
     agent.install()
     assert files_of(host) != before
