@@ -689,8 +689,13 @@ def assigned_name(raw: str) -> str:
     return raw[:i] if i and raw[0] not in DIGITS and rest.startswith(("=", "+=")) else ""
 
 
+_scanned: Dict[str, Line] = {}  # the last command line: one call of the hook looks at the same one several times
+
+
 def scan(text: str) -> Line:
-    """Read a bash command line. Total and linear: any text gives a Line, at worst an unsure one."""
+    """Read a bash command line. Total and linear: any text gives a Line, at worst an unsure one. Nobody changes a Line afterwards."""
+    if text in _scanned:
+        return _scanned[text]
     line = Line(text)
     scanner = Scanner(line)
     try:
@@ -702,6 +707,8 @@ def scan(text: str) -> Line:
             raise Unsure("a here-document without its end")
     except Unsure as reason:
         line.unsure, line.at = str(reason), min(scanner.at, len(text))
+    _scanned.clear()
+    _scanned[text] = line
     return line
 
 
@@ -2641,7 +2648,8 @@ def search_shape(segment: Segment) -> str:
 # the JSON of a hook.
 # ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
-SYSTEM = "/etc"  # where the machine's own settings stand
+SYSTEM = "/etc"  # where the machine's own settings stand, but for
+CLAUDE_SYSTEM = "/Library/Application Support/ClaudeCode" if sys.platform == "darwin" else ""
 RULE_FILE_LIMIT = 256 * KIB  # a larger file of rules is not read
 PARTS_LIMIT = 20  # commands of a line that may run unasked
 LAYERS = 8  # shells inside shells that are looked into
@@ -2784,7 +2792,7 @@ CLAUDE_FLAGS = {  # options of the client that bring rules, or leave out files
 def claude_files(where: str, home: str) -> Tuple[str, List[RuleFile]]:
     """The project's directory, and where Claude Code's rules stand, managed ones first, since they may lock out all others."""
     top = getenv("CLAUDE_PROJECT_DIR").rstrip("/") or workspace(where) or where
-    managed = SYSTEM + "/claude-code/managed-settings"
+    managed = (CLAUDE_SYSTEM or SYSTEM + "/claude-code") + "/managed-settings"
     user = getenv("CLAUDE_CONFIG_DIR") or home.rstrip("/") + "/.claude"
     flags = claude_flags()
     named = next((value.split(",") for kind, value in flags if kind == "sources"), ["user", "project", "local"])
@@ -2793,8 +2801,10 @@ def claude_files(where: str, home: str) -> Tuple[str, List[RuleFile]]:
         if kind != "sources":
             text = joined(top, value) if kind == "settings" else to_json({"permissions": {kind: split_rules(value)}})
             files.append(RuleFile(value if value.lstrip().startswith("{") else text, True, read_claude_settings))
-    places = (("user", user + "/settings.json"), ("project", top + "/.claude/settings.json"), ("local", top + "/.claude/settings.local.json"))
-    return top, files + [RuleFile(path, name in named, read_claude_settings) for name, path in places]
+    for name, path in (("user", user), ("project", top + "/.claude"), ("local", top + "/.claude")):
+        path += "/settings.local.json" if name == "local" else "/settings.json"
+        files.append(RuleFile(path, name in named, read_claude_settings))
+    return top, files
 
 
 def claude_flags() -> List[Tuple[str, str]]:
@@ -2856,10 +2866,11 @@ def claude_rule(text: str, allows: bool) -> List[List[Any]]:
     if allows and ("\\" in content or not text.endswith(")")):
         return []
     content = content.replace("\\", "")
+    if content.endswith(":*") and "*" not in content[:-1]:
+        return [["prefix", content[:-2], text]]
+    if "*" in content:
+        return [["glob", content[:-2] + "*" if content.endswith(":*") else content, text]]
     name, colon, value = content.partition(":")
-    if content.endswith(":*") or "*" in content:
-        content = content[:-2] if content.endswith(":*") else content
-        return [["glob", content + "*", text] if "*" in content and value == "*" else ["glob" if "*" in content else "prefix", content, text]]
     if colon and name.isidentifier() and not allows:  # a field of the call; those that run in the background are never touched
         return [] if (name, value) == ("run_in_background", "true") else [["any", "", text]]
     return [["exact", content, text]]
@@ -2872,16 +2883,16 @@ CODEX_ARGUMENTS = frozenset(("pattern", "decision", "justification", "match", "n
 
 
 def codex_files(where: str, home: str) -> Tuple[str, List[RuleFile]]:
-    """The project's directory, and where Codex's rules stand. A project's own count only if it is trusted, which is not seen here:
-    they may but restrict."""
+    """The project's directory, and where Codex's rules stand. A project's own hold only if it is trusted, which is not seen here. They
+    count: no answer of a hook lifts what Codex itself would ask, and what a rule allows there runs outside the sandbox, as typed."""
     top = workspace(where) or where
     user = getenv("CODEX_HOME") or home.rstrip("/") + "/.codex"
-    paths = files_in(SYSTEM + "/codex/rules", ".rules") + files_in(user + "/rules", ".rules")
-    files = [RuleFile(path, True, read_codex_rules) for path in paths]
+    folders = [SYSTEM + "/codex", user]
     folder = where
     while folder and folder.startswith(top):
-        files += [RuleFile(path, False, read_codex_rules) for path in files_in(folder + "/.codex/rules", ".rules")]
+        folders.append(folder + "/.codex")
         folder = folder.rsplit("/", 1)[0]
+    files = [RuleFile(path, True, read_codex_rules) for folder in folders for path in files_in(folder + "/rules", ".rules")]
     return top, [*files, RuleFile(SYSTEM + "/codex/requirements.toml", False, read_nothing)]
 
 
@@ -3377,8 +3388,10 @@ class Grant:
     def is_plain_word(self, word: Word) -> bool:
         """A word that everybody reads alike."""
         raw = self.line.text[word.start : word.end]
-        quoted = raw[0] + raw[-1] == "''" and raw.count("'") == 2
-        return word.value is not None and "\n" not in raw and raw[0] != "=" and (quoted or "\\" not in raw)
+        single = raw[0] + raw[-1] == "''" and raw.count("'") == 2
+        double = raw[0] + raw[-1] == '""' and raw.count('"') == 2 and all(part[:1] in KEPT_ESCAPES for part in raw.split("\\")[1:])
+        known = word.value is not None and "\n" not in raw and raw[0] != "="
+        return known and (single or "$" not in raw and (double or "\\" not in raw))
 
     def part(self, command: Command) -> Optional[str]:
         """The rule that lets one command run, "" if the host runs it by itself, None if it would ask."""
@@ -3427,7 +3440,7 @@ def behind_wrapper(argv: Sequence[str], at: int) -> int:
     """The index of the command that the wrapper argv[at] runs; len(argv) where its options are not plain."""
     rule = rule_for(argv[at])
     i = at + inner_command(rule, argv[at:]) if rule else len(argv)
-    plain = all(word.lstrip("-").replace(".", "").isalnum() and not word.startswith("--") for word in argv[at + 1 : i])
+    plain = all(word.isalnum() or word in WRAPPER_OPTIONS or word[1:].isdigit() for word in argv[at + 1 : i])
     return i if plain else len(argv)
 
 
@@ -3455,14 +3468,10 @@ CLAUDE_VARIABLES = {
 
 def claude_free(argv: Sequence[str]) -> bool:
     """Claude Code runs it unasked."""
-    return reads_only(CLAUDE_READS, argv)
-
-
-def reads_only(table: Dict[str, str], argv: Sequence[str]) -> bool:
-    """`argv` is a program of `table`, with options that stand there."""
     name = "/".join(argv[:2]) if argv[0] == "git" else argv[0]
-    row = table.get(name)
-    if row is None:
+    row = CLAUDE_READS.get(name)
+    strange = "$`~{}" if "grep" in name or name in ("echo", "rg") else "$`~{}*?[]"  # which are asked about even in quotes
+    if row is None or any(sign in word for word in argv for sign in strange):
         return False
     letters, *whole = row.split(" ")
     words = list(argv[1 + name.count("/") :])
@@ -3490,12 +3499,7 @@ CODEX_GIT = frozenset(("git/status", "git/diff", "git/log", "git/show"))
 
 def codex_free(argv: Sequence[str]) -> bool:
     """Codex runs it unasked."""
-    return argv[0] in CODEX_READS or "/".join(argv[:2]) in CODEX_GIT and reads_only(CLAUDE_READS, argv)
-
-
-def never_free(argv: Sequence[str]) -> bool:
-    """For hosts that run no command unasked."""
-    return False
+    return argv[0] in CODEX_READS or "/".join(argv[:2]) in CODEX_GIT and claude_free(argv)
 
 
 PRACTICES = {
@@ -3504,10 +3508,12 @@ PRACTICES = {
         frozenset(("timeout", "nice", "nohup", "stdbuf")), True,
     ),
     "codex": Practice(codex_free),
-    "gemini": Practice(never_free),
+    "gemini": Practice(lambda argv: False),
 }  # fmt: skip
 
+KEPT_ESCAPES = frozenset("|.()+bdswBDSW")  # which mean nothing to a shell: those of regular expressions
 SIMPLE_BUILTINS = frozenset("cd echo false printf pwd test true".split())
+WRAPPER_OPTIONS = frozenset("-k -s -n -oL -o0 -eL -e0 -iL -i0".split())
 NEVER_BY_PREFIX = frozenset("watch setsid ionice flock".split())
 FIND_ACTIONS = ("-exec", "-ok", "-delete", "-fprint", "-fls")
 NEVER_BY_RULE = frozenset("env sudo doas su xargs parallel".split())
@@ -3551,6 +3557,7 @@ class Host:
     shadowed: FrozenSet[str] = frozenset()  # names that its shell takes for functions
     searches: Dict[str, str] = {}  # tools that search: for content, or for files
     results: Dict[str, str] = {}  # tools (or, with a * at the end, beginnings of names) → the kind of their results
+    saved = ("", "")  # where a result's text stands, and how it begins when the whole is in a file that the text names
     # what it lets a hook answer: a decision before the tool runs, its reason, the new input, what the model is told besides, what the
     # user is, and after the tool has run its new result, with the decision that goes with it
     answers = {
@@ -3568,7 +3575,6 @@ class Host:
     unasked: FrozenSet[str] = frozenset()  # modes without prompts, in which a rewritten command needs no decision
     grants = True  # its deny rules hold against a hook's `allow`
     asks = False  # a hook may make it ask
-    saved = ""  # what its results begin with that it has put into a file
     reads = False  # it cuts results for good, so that reads, too, are captured before they run
 
     def __init__(self, name: str, **differs: Any) -> None:
@@ -3614,11 +3620,11 @@ HOSTS = {
         shell={"run_shell_command": "command"},
         background=("is_background", True),
         searches={"grep_search": "content", "search_file_content": "content", "glob": "files"},
-        results={"run_shell_command": "shell", "read_file": "file", "grep_search": "search", "web_fetch": "page", "mcp_*": "parts"},
+        results={"run_shell_command": "shell", "grep_search": "search", "web_fetch": "page", "mcp_*": "parts"},
         answers=dict(_PLAIN, input="hookSpecificOutput.tool_input", context="hookSpecificOutput.additionalContext", message="systemMessage",
                      result="reason", outcome="decision"),
         outcome="deny",  # its policy would ask about a rewritten command; every result can be replaced instead, with all its bytes
-        replaces=frozenset(("shell", "file", "search", "page", "parts")),
+        replaces=frozenset(("shell", "search", "page", "parts")),
     ),
     "antigravity": Host(
         "antigravity",
@@ -3641,10 +3647,10 @@ HOSTS = {
         shell={"bash": "command"},
         background=("mode", "async"),
         searches={"grep": "content", "glob": "files"},
-        results={"bash": "shell", "view": "file", "grep": "search", "web_fetch": "page"},
+        results={"bash": "shell", "grep": "search", "web_fetch": "page"},
+        saved=("textResultForLlm", "Output too large to read at once ("),
         answers=_NATIVE,
-        saved="Output too large to read at once (",
-        replaces=frozenset(("shell", "file", "search", "page")),
+        replaces=frozenset(("shell", "search", "page")),
         grants=False,
         asks=True,
     ),
@@ -3955,10 +3961,11 @@ def oversized(call: Call, settings: Dict[str, Any]) -> bool:
     if not kind:
         return False
     result = inside(call.payload, "error" if call.gate == "failed" else call.host.result)
-    size = inside(result, "persistedOutputSize")
+    size, (place, start) = inside(result, "persistedOutputSize"), call.host.saved
+    if start and text_at(result, place).startswith(start):
+        return True
     limit: int = settings[LIMITS.get(kind, LIMIT_ELSE)]
-    saved = call.host.saved and text_at(result, "textResultForLlm").startswith(call.host.saved)
-    return bool(saved) or text_size(result) > limit or isinstance(size, int) and size > limit
+    return text_size(result) > limit or isinstance(size, int) and size > limit
 
 
 def text_size(value: Any) -> int:
@@ -14378,17 +14385,17 @@ def step_body(run: Run, command: str) -> Tuple[List[str], int]:
 
 INDEX_TOKENS = 400  # of the index of evidence
 INDEX_LOOKED = 400  # occurrences that are looked at for it
-HEAD_LOOKED = 4 * KIB  # bytes in which a digest of ours begins, if a result is one
+HEAD_LOOKED, FOOT_LOOKED = 4 * KIB, 200  # characters in which a digest of ours begins, and in which a host's frame ends
 
-
+# Where the text of a result stands, in one host or another; "" is the result itself.
 RESULT_PLACES = ("", "file.content", "content", "result", "llmContent", "textResultForLlm", "text_result_for_llm")
 # What a host puts ahead of a command's output, and behind it, where the status stands unless it is 0.
 FRAMES = {
-    "gemini": ("<untrusted_context>\nOutput: ", rb"(?:\nExit Code: (\d{1,3}))?\nProcess Group PGID: \d+\n</untrusted_context>\s*$"),
-    "copilot": ("", rb"\n?<(?:shellId: \d+ completed|exited) with exit code (\d{1,3})>\s*$"),
+    "gemini": (rb"(?:<untrusted_context>\n)?Output: ", rb"(?:\nExit Code: (\d{1,3}))?\nProcess Group PGID: \d+(?:\n</untrusted_context>)?\s*$"),
+    "copilot": (rb"", rb"\n?<(?:shellId: \d+ completed|exited) with exit code (\d{1,3})>\s*$"),
 }
-FOOT_LOOKED = 200  # characters in which that stands
-SAVED = rb"[^\n]*\. Saved to: (/\S*-copilot-tool-output-[\w-]+\.txt)\n"  # behind what Host.saved names
+# The file that Copilot names: no text that a command prints can name any other.
+SAVED_TO = rb"[^\n]{,80}\. Saved to: (/[^\n]*/\d+-copilot-tool-output-[\w-]+\.txt)\n"
 CODEX_CUT = "truncated output (original token count"  # what Codex says ahead of a text that it has cut
 
 
@@ -14439,7 +14446,7 @@ def after_tool(call: Call, settings: Settings) -> bytes:
     if call.kind not in call.host.replaces or result.partial or text_at(call.payload, "tool_use_id").startswith("exec-"):
         return decided(call, "stored", {"handle": run.handle, "bytes": size})
     shown, context = b"", ""
-    if call.kind == "file" and isinstance(inside(whole, "file.content"), str):
+    if call.kind == "file":
         shown, context = beginning(run, result, settings)
     else:
         shown, is_answered = digest_of(run, settings, self_command())
@@ -14459,8 +14466,7 @@ def result_of(call: Call, whole: Any) -> Optional[Result]:
         if isinstance(found, list) and found and all(text_at(part, "text") for part in found):
             found = "\n".join(part["text"] for part in found)
         if isinstance(found, str):
-            result = unframed(call.host.name, found) if call.kind == "shell" else Result(found)
-            result.path = saved_at(call.host.saved, found)
+            result = unframed(call.host, found) if call.kind == "shell" else Result(found)
             result.partial = "cut by the host" if CODEX_CUT in found[:HEAD_LOOKED] else ""
             return result
     return None
@@ -14475,19 +14481,21 @@ def shell_result(whole: Dict[str, Any]) -> Optional[Result]:
     return Result(text, text_at(whole, "persistedOutputPath"), status, "interrupted" if whole.get("interrupted") else "")
 
 
-def saved_at(head: str, text: str) -> str:
-    """The file of the whole result, where its text is only the start of one that the host has put there; else ""."""
-    found = rx(SAVED).match(fsencode(text[len(head) : HEAD_LOOKED])) if head and text.startswith(head) else None
-    return fsdecode(found.group(1)) if found else ""
-
-
-def unframed(host: str, text: str) -> Result:
+def unframed(host: Host, text: str) -> Result:
     """What a command printed, without what the host has put around it, and the exit status that this told."""
-    head, foot = FRAMES.get(host, ("", b""))
-    found = rx(foot).search(fsencode(text[-FOOT_LOOKED:])) if foot and text.startswith(head) else None
-    if found is None:
+    start, end = as_bytes(text[:HEAD_LOOKED]), as_bytes(text[-FOOT_LOOKED:])
+    head, foot = FRAMES.get(host.name, (b"", b""))
+    first, last = rx(head).match(start), rx(foot).search(end) if foot else None
+    if not first or not last:
         return Result(text)
-    return Result(text[len(head) : len(text) - len(fsdecode(found.group()))], "", int(found.group(1) or 0))
+    saved = rx(SAVED_TO).match(start) if host.saved[1] and text.startswith(host.saved[1]) else None
+    path = fsdecode(saved.group(1)) if saved else ""
+    return Result(text[first.end() : len(text) - len(last.group())], path, int(last.group(1) or 0))
+
+
+def as_bytes(text: str) -> bytes:
+    """A host's text as it is kept; where the host has cut a character in two, there is a question mark."""
+    return text.encode("utf-8", "replace")
 
 
 def reshaped(call: Call, whole: Any, text: str) -> Any:
@@ -14506,7 +14514,7 @@ def reshaped(call: Call, whole: Any, text: str) -> Any:
 
 def beginning(run: Run, result: Result, settings: Settings) -> Tuple[bytes, str]:
     """The first lines of a file that a tool read, and what to tell about the rest: where it is, and the digest, which has an outline."""
-    data = result.text.encode("utf-8", "replace")
+    data = as_bytes(result.text)
     end = data.rfind(b"\n", 0, settings["budget", "content"]) + 1 or settings["budget", "content"]
     shown, lines = redact(data[:end])[0], data.count(b"\n") + (data[-1:] != b"\n")
     number, whole = shown.count(b"\n"), digest_of(run, settings, self_command())[0].decode("utf-8", "replace")
@@ -14523,7 +14531,7 @@ def keep_result(call: Call, result: Result, settings: Settings) -> Tuple[Run, in
             for chunk in open_file(result.path).chunks():
                 spool.write("output", memoryview(chunk))
         else:
-            spool.write("output", memoryview(result.text.encode("utf-8", "replace")))
+            spool.write("output", memoryview(as_bytes(result.text)))
         run = spool.commit(["output"], result.status, result.partial)
     finally:
         spool.discard()
@@ -14545,7 +14553,7 @@ def runs_ctx(text: str) -> bool:
 
 def is_digest_of_ours(text: str) -> bool:
     """Whether a result is a digest already, which its handle tells: a text that only looks like one has none in the store."""
-    found = rx(rb"(?:^|\n)\[ctx run:([0-9a-f]{6,64}) ").search(fsencode(text[:HEAD_LOOKED]))
+    found = rx(rb"(?:^|\n)\[ctx run:([0-9a-f]{6,64}) ").search(as_bytes(text[:HEAD_LOOKED]))
     try:
         return bool(found and resolve_run(found.group(1).decode()))
     except CtxError:
@@ -14810,7 +14818,7 @@ def magic_number() -> bytes:
 BUILD_GRACE = 86400  # seconds that a build outlives its successor: what runs of it may still have to begin again from its files
 
 LAUNCHER = """\
-#!%(python)s -IS
+%(start)s
 from _frozen_importlib_external import MAGIC_NUMBER
 from marshal import loads
 
@@ -14828,13 +14836,14 @@ exec(code, {"__name__": "__main__", "__file__": %(launcher)r})
 
 
 def own_source() -> bytes:
-    """The text of this program. Raises CtxError where it cannot be found."""
-    beside = absolute(__file__).rsplit("/", 1)[0] + "/ctx.py"
+    """The text of this program: this file, the one in an archive, or the one beside a launcher. Raises CtxError when it is not there."""
     try:
-        if not __file__.endswith(".pyz"):
-            return read_file(__file__ if __file__.endswith(".py") else beside)
+        if __file__.endswith(".py"):
+            return read_file(__file__)
         import zipfile
 
+        if not zipfile.is_zipfile(__file__):
+            return read_file(absolute(__file__).rsplit("/", 1)[0] + "/ctx.py")
         with zipfile.ZipFile(__file__) as archive:
             return archive.read("ctx.py")
     except (OSError, KeyError) as error:
@@ -14859,6 +14868,8 @@ def install_build() -> str:
         folder = "%s/builds/%s-%s" % (root, digest[:12], magic_number()[:2].hex())
         if not exists(folder):
             write_build(folder, build_files(source, folder, link + "/ctx"))
+        if exists(link):
+            posix.utime(link)  # the grace of what it leads to begins
         point_to(link, folder)
         collect_builds(root + "/builds", folder)
     except OSError as error:
@@ -14868,7 +14879,7 @@ def install_build() -> str:
 
 def build_files(source: bytes, folder: str, launcher: str) -> Dict[str, bytes]:
     """The files of a build by name. `launcher` is where users find the one named ctx. The source is for the day the interpreter changes."""
-    names = {"python": own_python(), "build": folder, "launcher": launcher}
+    names = {"start": script_start(own_python()), "build": folder, "launcher": launcher}
     start = "run_pack(%r, %r, %%r)" % (folder + "/ctx.pack", launcher)
     return {
         "ctx.pack": pack(source),
@@ -14877,6 +14888,14 @@ def build_files(source: bytes, folder: str, launcher: str) -> Dict[str, bytes]:
         "ctx": (LAUNCHER % names).encode(),
         "ctx.py": source,
     }
+
+
+def script_start(python: str) -> str:
+    """The first lines of a script for an interpreter. Where the system would not take its path (blanks, or its length), the shell, which
+    reads the script as well, starts it; to Python that is a string."""
+    if len(python) < 120 and not set(python).intersection(" \t\n"):
+        return "#!%s -IS" % python
+    return "#!/bin/sh\n''''exec %s -IS \"$0\" \"$@\" # '''" % shell_word(python)
 
 
 def hook_entry(argv: Sequence[str]) -> None:
@@ -14906,7 +14925,7 @@ def point_to(link: str, target: str) -> None:
 
 
 def collect_builds(folder: str, keep: str) -> None:
-    """Remove what is in a directory of builds, but for one and those that are younger than the grace."""
+    """Remove what is in a directory of builds, but for one and those that were replaced (or made) within the grace."""
     for name in list_dir(folder):
         path = "%s/%s" % (folder, name)
         try:
@@ -15114,16 +15133,18 @@ def written_json(key: str, value: Any, unit: str, line: str) -> str:
 class Setup:
     """How one host is set up. `folder` is its directory below the home, or what the variable `moved` holds; `user` (in that directory)
     and `project` (in a work tree) are its files, and `groups` where in them its hooks stand. `signs` are programs, or directories below
-    the home, that tell that it is there. `unit` is the number of its time units in a second, `left` what only the user can do."""
+    the home, that tell that it is there. `rules` is a further file in a work tree, with rules only, `fresh` what a new file begins with,
+    `unit` the number of its time units in a second, `left` what only the user can do."""
 
-    def __init__(self, folder: str, user: str, project: str, signs: Sequence[str], groups: str = "hooks", moved: str = "", unit: int = 1,
-                 fresh: str = "{}", left: str = "") -> None:  # fmt: skip
+    def __init__(self, folder: str, user: str, project: str, signs: Sequence[str], groups: str = "hooks", moved: str = "", rules: str = "",
+                 fresh: str = "{}", unit: int = 1, left: str = "") -> None:  # fmt: skip
         self.folder, self.user, self.project, self.signs, self.groups = folder, user, project, signs, groups
-        self.moved, self.unit, self.fresh, self.left = moved, unit, fresh, left
+        self.moved, self.rules, self.fresh, self.unit, self.left = moved, rules, fresh, unit, left
 
 
 SETUPS = {
-    "claude": Setup(".claude", "settings.json", ".claude/settings.json", ["claude", "~/.claude"], moved="CLAUDE_CONFIG_DIR"),
+    "claude": Setup(".claude", "settings.json", ".claude/settings.json", ["claude", "~/.claude"], moved="CLAUDE_CONFIG_DIR",
+                    rules=".claude/settings.local.json"),
     "codex": Setup(".codex", "hooks.json", ".codex/hooks.json", ["codex", "~/.codex"], moved="CODEX_HOME",
                    left="Codex runs a hook only when you have trusted it: start codex, type /hooks, and trust those of ctx"),
     "antigravity": Setup(".gemini/config", "hooks.json", ".agents/hooks.json", ["agy", "~/.gemini/config", "~/.gemini/antigravity"], groups="ctx",
@@ -15250,13 +15271,18 @@ def without_hooks_toml(text: str) -> str:
 # ── the files of hosts
 
 
+def reason(error: Exception) -> str:
+    """What went wrong with a file, in the system's words."""
+    return str(getattr(error, "strerror", None) or error)
+
+
 class HostFile:
     """A settings file of a host. `text` is what is in it, None where there is none; `before` is the same without what setup wrote.
 
     Setup keeps what it found beside the build, so that removing gives every byte back as long as nobody else has changed the file.
     Raises CtxError where the file cannot be read or understood."""
 
-    __slots__ = ("host", "path", "is_toml", "bom", "text", "before", "made")
+    __slots__ = ("host", "path", "is_toml", "text", "before", "made")
 
     def __init__(self, host: str, path: str) -> None:
         import os
@@ -15270,7 +15296,7 @@ class HostFile:
         except FileNotFoundError:
             pass
         except (OSError, UnicodeDecodeError) as error:
-            raise CtxError("%s: %s" % (path, reason_of(error)), "mend the file, then try again") from None
+            raise CtxError("%s: %s" % (path, reason(error)), "mend the file, then try again") from None
         with self.blamed():
             self.before = self.unchanged()
 
@@ -15339,21 +15365,23 @@ class HostFile:
 
     def make_folder(self) -> None:
         """Make the directory of the file where it is missing."""
-        missing = self.path.rsplit("/", 1)[0]
-        found = []
-        while not exists(missing):
-            found.append(missing)
-            missing = missing.rsplit("/", 1)[0] or "/"
+        folder = self.path.rsplit("/", 1)[0]
+        missing = []
+        while not exists(folder):
+            missing.append(folder)
+            folder = folder.rsplit("/", 1)[0] or "/"
         make_dirs(self.path.rsplit("/", 1)[0])
-        self.made = self.made or found[::-1]
+        self.made = self.made or missing[::-1]
 
     def replace(self, text: str) -> None:
         """Write the file in one step; its mode stays. Raises OSError, also where its owner has made it read-only."""
-        mode = posix.stat(self.path).st_mode & 0o7777 if self.text is not None else 0o600
+        if self.text is None:
+            return write_atomic(self.path, text.encode(), 0o644)
+        mode = posix.stat(self.path).st_mode & 0o7777
         if not mode & 0o200:
             raise PermissionError(13, "it is read-only")
         write_atomic(self.path, text.encode(), mode)
-        posix.chmod(self.path, mode)
+        posix.chmod(self.path, mode)  # what the umask took
 
 
 class Blame:
@@ -15370,11 +15398,6 @@ class Blame:
     def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
         if isinstance(error, CtxError):
             error.what = "%s: %s" % (self.path, error.what)
-
-
-def reason_of(error: Exception) -> str:
-    """What went wrong with a file, in the system's words."""
-    return str(getattr(error, "strerror", None) or error)
 
 
 def host_folder(host: str) -> str:
@@ -15404,7 +15427,7 @@ def is_there(host: str) -> bool:
     """Whether a host seems to be installed: its program, or a directory of its own."""
     setup = SETUPS[host]
     moved = bool(setup.moved and getenv(setup.moved))
-    return moved or any(exists(home() + sign[1:]) if sign.startswith("~") else posix.access(find_program(sign.encode()), posix.X_OK) for sign in setup.signs)
+    return moved or any(exists(home() + sign[1:]) if sign.startswith("~") else find_program(sign.encode()) != sign.encode() for sign in setup.signs)
 
 
 def chosen_hosts(words: Sequence[str]) -> List[str]:
@@ -15456,6 +15479,8 @@ def run_wrapped(host: str, arguments: Sequence[str]) -> int:
     has no settings for one session, or is not there."""
     if host not in ("claude", "codex"):
         raise CtxError("%s takes no settings for one session" % host, "ctx setup %s, and ctx setup --remove %s when it is over" % (host, host))
+    if any(word.split("=")[0] == "--settings" for word in arguments):
+        raise CtxError("--settings: ctx needs it for its hooks", "ctx setup claude, and ctx setup --remove claude when it is over")
     build = install_build()
     entries = hook_entries(host, build)
     try:
@@ -15556,20 +15581,26 @@ def examined_build(build: str) -> Dict[str, str]:
 
 def examined_host(host: str, build: str) -> Iterator[Dict[str, str]]:
     """What is the matter with a host's settings."""
-    texts = []
+    own = 0
     for project in (False, True):
         try:
             file = host_file(host, project)
         except CtxError as error:
             yield finding(host, error.what, error.fix)
             return
-        if file.text:
-            yield from examined_file(file)
-            texts.append(file.text)
-    if not any(is_own_command(command) for text in texts for command in commands_in(text)):
+        yield from examined_file(file)
+        count = sum(map(is_own_command, commands_in(file.text or "")))
+        if count and host == "codex" and not project:
+            yield from examined_trust(file)
+        own += count
+    if not own:
         yield finding(host, "it has no hooks of ctx", "ctx setup %s" % host)
-    if host == "codex":
-        yield from examined_trust(build)
+    if SETUPS[host].rules:
+        path = "%s/%s" % (workspace() or cwd(), SETUPS[host].rules)
+        try:
+            yield from examined_rules(host, path, read_file(path).decode())
+        except (OSError, ValueError):
+            pass
 
 
 def commands_in(text: str) -> List[str]:
@@ -15599,33 +15630,51 @@ def examined_file(file: HostFile) -> Iterator[Dict[str, str]]:
     for command in rewriting_hooks(file):
         yield finding(file.host, "%s: %s may rewrite commands, too, and the last to finish wins" % (file.path, quoted(command)),
                       "keep one: take it out, or ctx setup --remove %s" % file.host, "doubt")  # fmt: skip
-    for rule in rx(rb"""["'](?:Bash|run_shell_command|shell)\(ctx(?: run)?(?: ?\*|:\*)?\)["']""").findall((file.text or "").encode()):
-        yield finding(file.host, "%s: the rule %s lets every command run unasked" % (file.path, fsdecode(rule)), "take it out: ctx needs none")
+    if not file.is_toml:
+        yield from examined_rules(file.host, file.path, file.text or "")
+
+
+def examined_rules(host: str, path: str, text: str) -> Iterator[Dict[str, str]]:
+    """Rules in a settings file that let ctx run anything: it runs what stands behind it."""
+    root = JsonText(text).root.plain() if text.strip("\ufeff \t\r\n") else {}
+    for place in ("permissions.allow", "tools.allowed"):
+        rules = inside(root, place)
+        for rule in rules if isinstance(rules, list) else []:
+            if isinstance(rule, str) and rx(rb"^\w+\((?:\S*/)?ctx(?: run)?(?: ?\*|:\*)?\)$").match(rule.encode()):
+                yield finding(host, "%s: the rule %s lets every command run unasked" % (path, quoted(rule)), "take it out: ctx needs none")
 
 
 def rewriting_hooks(file: HostFile) -> List[str]:
     """Commands of others that run before the host's shell tool."""
-    if file.is_toml or not (file.text or "").strip():
+    if file.is_toml or not (file.text or "").strip("\ufeff \t\r\n"):
         return []
     root = JsonText(file.text or "").root.plain()
     host, groups = HOSTS[file.host], SETUPS[file.host].groups
     rows = [row for event, gate in host.events.items() if gate == "pre" for row in inside(root, "%s.%s" % (groups, event)) or []]
     found = []
     for row in rows:
-        matcher = text_at(row, "matcher")
-        if matcher in ("", "*") or any(rx(b"(?:%s)$" % matcher.encode()).match(tool.encode()) for tool in host.shell):
+        if any(is_matched(text_at(row, "matcher"), tool) for tool in host.shell):
             found += [text_at(item, "command") or text_at(item, "bash") for item in (inside(row, "hooks") or [row])]
     return [command for command in found if command and not is_own_command(command)]
 
 
-def examined_trust(build: str) -> Iterator[Dict[str, str]]:
-    """Whether Codex has a record that the user trusts our hooks; whether it is of their present text, only Codex can tell."""
+def is_matched(matcher: str, tool: str) -> bool:
+    """Whether a hook's matcher, which is an expression or says that all match, matches a tool."""
+    import re
+
     try:
-        file = host_file("codex", False)
+        return matcher in ("", "*") or bool(re.match("(?:%s)$" % matcher, tool))
+    except re.error:
+        return False
+
+
+def examined_trust(file: HostFile) -> Iterator[Dict[str, str]]:
+    """Whether Codex has a record that the user trusts the hooks in a file; whether it is of their present text, only Codex can tell."""
+    try:
         config = read_file(host_folder("codex") + "/config.toml").decode("utf-8", "replace")
-    except (OSError, CtxError):
+    except OSError:
         config = ""
-    if any(is_own_command(command) for command in commands_in(file.text or "")) and '[hooks.state."%s:' % file.path not in config:
+    if '[hooks.state."%s:' % file.path not in config:
         yield finding("codex", "it skips hooks that are not trusted, and these are not", "start codex, type /hooks, and trust those of ctx")
 
 
@@ -15829,11 +15878,6 @@ def open_input(name: str) -> int:
         return posix.open(fsencode(name), posix.O_RDONLY | posix.O_CLOEXEC)
     except (OSError, ValueError) as error:
         raise CtxError("%s: %s" % (quoted(name), reason(error)), "name a file that can be read, or - for stdin") from None
-
-
-def reason(error: Exception) -> str:
-    """What went wrong with a file, in the system's words."""
-    return str(getattr(error, "strerror", None) or error)
 
 
 # ── what is printed

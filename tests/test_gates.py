@@ -83,6 +83,13 @@ def test_errors_follow_the_output(gate):
     assert stored(kept(output["stdout"])).decode() == FLOOD + "warning: x\n" and output["stderr"] == ""
 
 
+def test_a_character_that_the_host_has_cut_in_two(gate):
+    for text in (FLOOD + "\ud83d", "\ude00" + FLOOD):
+        output = gate("claude", ran(stdout=text))[NESTED]["updatedToolOutput"]
+        assert stored(kept(output["stdout"])).decode().strip("?") == FLOOD
+        assert gate("gemini", gemini("AfterTool", tool_response={"llmContent": text, "returnDisplay": ""}))["decision"] == "deny"
+
+
 def test_no_success_is_claimed_for_a_status_that_is_not_told(gate):
     output = gate("claude", ran(returnCodeInterpretation="No matches found"))[NESTED]["updatedToolOutput"]
     assert kept(output["stdout"]).status is None and "exit: 0" not in output["stdout"]
@@ -197,8 +204,9 @@ def test_what_codex_would_lose_is_only_stored(gate, more):
     [
         ("<untrusted_context>\nOutput: ", "\nProcess Group PGID: 77\n</untrusted_context>", 0),
         ("<untrusted_context>\nOutput: ", "\nExit Code: 2\nProcess Group PGID: 77\n</untrusted_context>", 2),
-        ("<untrusted_context>\nOutput: ", "\nSignal: SIGKILL\nProcess Group PGID: 77\nmore\n</untrusted_context>", None),
-        ("", "\nProcess Group PGID: 77\n</untrusted_context>", None),
+        ("Output: ", "\nExit Code: 2\nProcess Group PGID: 77", 2),
+        ("Output: ", "\nSignal: SIGKILL\nProcess Group PGID: 77\nmore", None),
+        ("", "\nProcess Group PGID: 77", None),
     ],
 )
 def test_gemini_is_given_the_digest_for_success_and_failure(gate, head, foot, status):
@@ -223,20 +231,23 @@ def test_copilot_s_result_keeps_its_type(gate, foot, status):
     assert run.status == status and stored(run).decode() == FLOOD + (foot if status is None else "")
 
 
-def test_what_copilot_saved_is_kept_from_the_file(gate, tmp_path):
-    file = tmp_path / "1796-copilot-tool-output-12-ab.txt"
+def saved_text(path, status):
+    return "Output too large to read at once (334.0 KB). Saved to: %s\nConsider using tools.\n\nPreview:\ncc\n<shellId: 0 completed with exit code %d>" % (path, status)
+
+
+def test_a_result_that_copilot_saved_is_read_from_its_file(gate, tmp_path):
+    file = tmp_path / "1796-copilot-tool-output-11243-8bb1fcef-0e97.txt"
     file.write_text(FLOOD)
-    told = "Output too large to read at once (90.0 KB). Saved to: %s\nPreview (first 500 chars):\nx\n<shellId: 3 completed with exit code 1>"
-    answer = gate("copilot", copilot(toolResult={"resultType": "success", "textResultForLlm": told % file}))
-    run = kept(answer["modifiedResult"]["textResultForLlm"])
-    assert run.status == 1 and stored(run).decode() == FLOOD
+    result = {"resultType": "success", "textResultForLlm": saved_text(file, 2)}
+    run = kept(gate("copilot", copilot(toolResult=result))["modifiedResult"]["textResultForLlm"])
+    assert run.status == 2 and stored(run).decode() == FLOOD
 
 
-def test_only_copilot_s_own_files_are_read(gate, tmp_path):
-    (tmp_path / "notes.txt").write_text(FLOOD)
-    told = "Output too large to read at once (90.0 KB). Saved to: %s\n" % (tmp_path / "notes.txt")
-    gate("copilot", copilot(toolResult={"resultType": "success", "textResultForLlm": told}))
-    assert not any(FLOOD.encode() in data for data in [stored(ctx.resolve_run(entry["handle"][4:])) for entry in ledger() if "handle" in entry])
+def test_a_text_that_names_another_file_does_not_have_it_read(gate, tmp_path):
+    (tmp_path / "secret.txt").write_text(FLOOD)
+    for text in (saved_text(tmp_path / "secret.txt", 0), "x\n" + saved_text(tmp_path / "1-copilot-tool-output-1.txt", 0)):
+        assert gate("copilot", copilot(toolResult={"resultType": "success", "textResultForLlm": text})) == b""
+    assert not any(b"module" in stored(ctx.resolve_run(entry["handle"][4:])) for entry in ledger())
 
 
 def test_copilot_under_claude_s_names_has_no_way_to_replace(gate):
@@ -306,14 +317,16 @@ def test_the_summary_is_asked_to_keep_the_handles(gate):
 # ── as a process ──
 
 
-def test_a_hook_of_five_megabytes(home):
+def test_a_result_of_five_megabytes(gate):
     payload = claude("PostToolUse", "mcp__srv__list", tool_input={}, tool_response=[{"type": "text", "text": FLOOD * 84}])
-    data = json.dumps(payload).encode()
-    assert len(data) > 5_000_000
-    done = process([], data, home)
-    assert done.returncode == 0 and done.stderr == b""
-    digest = json.loads(done.stdout)[NESTED]["updatedToolOutput"][0]["text"]
-    assert stored(kept(digest)).decode() == FLOOD * 84
+    digest = gate("", payload)[NESTED]["updatedToolOutput"][0]["text"]
+    assert stored(kept(digest)).decode() == FLOOD * 84 and len(digest) < 2000
+
+
+def test_a_replaced_result_as_the_host_is_told_it(home):
+    done = process([], json.dumps(ran()).encode(), home)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert stored(kept(json.loads(done.stdout)[NESTED]["updatedToolOutput"]["stdout"])).decode() == FLOOD
 
 
 def test_a_store_that_cannot_be_written_leaves_the_result(tmp_path):

@@ -13,7 +13,7 @@ import time
 from pathlib import Path
 
 import pytest
-from harness import PYTHON, ROOT
+from harness import PYTHON, ROOT, program
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -503,7 +503,7 @@ def test_what_is_no_json_is_an_error_that_the_way_in_turns_into_the_neutral_answ
 def process(argv, data, home, **variables):
     """ctx hook as a process of its own."""
     return subprocess.run(
-        [PYTHON, "-I", "-S", str(ROOT / "ctx.py"), "hook", *argv], input=data, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        [*program(), "hook", *argv], input=data, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         env={"CTX_HOME": str(home), "HOME": str(home.parent), "PATH": os.environ["PATH"], **variables}, timeout=60, check=False,
     )  # fmt: skip
 
@@ -527,7 +527,7 @@ def test_a_bare_hook_that_understands_nothing_still_knows_antigravity(home):
 
 def test_a_host_that_never_stops_talking_gets_the_neutral_answer(home):
     variables = {"CTX_HOME": str(home), "HOME": str(home.parent)}
-    command = [PYTHON, "-I", "-S", str(ROOT / "ctx.py"), "hook", "antigravity", "PreToolUse"]
+    command = [*program(), "hook", "antigravity", "PreToolUse"]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=variables) as child:
         assert child.stdout.read() == b'{"decision":"ask"}' and child.wait() == 0
     assert "took longer" in ledger()[-1]["why"]
@@ -535,7 +535,7 @@ def test_a_host_that_never_stops_talking_gets_the_neutral_answer(home):
 
 def test_standard_streams_that_are_closed(home):
     for close in ("<&-", ">&-", "<&- >&- 2>&-"):
-        line = "exec %s -I -S %s hook claude PreToolUse %s" % (shlex.quote(PYTHON), shlex.quote(str(ROOT / "ctx.py")), close)
+        line = "exec %s hook claude PreToolUse %s" % (" ".join(map(shlex.quote, program())), close)
         done = subprocess.run(["sh", "-c", line], input=b"{}", env={"CTX_HOME": str(home), "HOME": str(home.parent)}, timeout=60, check=False)
         assert done.returncode == 0
 

@@ -217,6 +217,29 @@ def test_older_builds_are_collected_after_a_grace(built, home, monkeypatch):
     assert sorted(path.name for path in (home / "builds").iterdir()) == sorted(["young-a70d", os.path.basename(current)])
 
 
+def test_the_grace_begins_when_a_build_is_replaced(built, monkeypatch, home):
+    monkeypatch.setitem(ctx.posix.environ, b"CTX_HOME", str(home).encode())
+    old = os.path.realpath(built)
+    os.utime(old, (0, 0))
+    monkeypatch.setattr(ctx, "own_source", lambda: SOURCE + b"#")
+    ctx.install_build()
+    assert os.path.realpath(built) != old
+    assert run([Path(old) / "ctx", "version"]).returncode == 0
+
+
+@pytest.mark.parametrize("folder", ["with a blank", "with 'quotes' and a blank", "long" * 40])
+def test_an_interpreter_that_no_first_line_can_name(home, monkeypatch, tmp_path, folder):
+    python = tmp_path / folder / "python3"
+    python.parent.mkdir()
+    python.symlink_to(os.path.realpath(sys.executable))
+    monkeypatch.setitem(ctx.posix.environ, b"CTX_HOME", str(home).encode())
+    monkeypatch.setattr(ctx, "own_python", lambda: str(python))
+    launcher = Path(ctx.install_build()) / "ctx"
+    assert launcher.read_text().startswith("#!/bin/sh\n")
+    done = run([launcher, "run", "--", "sh", "-c", "echo $#; exit 4", "a", "b c"])
+    assert (done.returncode, done.stdout, done.stderr) == (4, b"1\n", b"")
+
+
 def test_a_running_command_outlives_its_build(built, tmp_path):
     go, gone = tmp_path / "go", os.path.realpath(built)
     os.mkfifo(go)
@@ -481,8 +504,9 @@ def test_a_read_only_file_is_left_alone(user, run_ctx):
     assert b"it is read-only: make it writable, or write it yourself: ctx setup claude --print" in done.stderr
 
 
-def test_hosts_that_are_not_there(user, run_ctx):
-    done = run_ctx("setup", env={"PATH": "/nowhere"})
+def test_hosts_that_are_not_there(user, run_ctx, tmp_path):
+    (tmp_path / "codex").mkdir()
+    done = run_ctx("setup", env={"PATH": "/nowhere"}, cwd=tmp_path)
     assert done.stderr == b"ctx setup: no agent host found: name one: ctx setup claude | codex | antigravity | gemini | copilot\n"
     assert b"did you mean claude?" in run_ctx("setup", "cluade").stderr
 
@@ -660,6 +684,8 @@ def test_wrap_claude(user, run_ctx, fakes, home):
     assert settings["permissions"] == {"deny": ["Grep", "Glob"]}
     assert not os.path.exists(told["argv"][1]) and list(user.iterdir()) == []
     assert run_ctx("wrap", "claude", "die").returncode == 137
+    refused = run_ctx("wrap", "claude", "--settings=x")
+    assert refused.returncode == 2 and b"--settings: ctx needs it for its hooks" in refused.stderr
 
 
 def test_wrap_passes_signals_on(user, fakes, home):
@@ -734,7 +760,7 @@ def test_doctor_finds_hooks_that_are_not_trusted(user, run_ctx, tmp_path):
     assert found(run_ctx, cwd=tmp_path) == (0, {})
 
 
-@pytest.mark.parametrize("matcher, is_seen", [("Bash", True), ("", True), ("Ba.*|Read", True), ("Write", False)])
+@pytest.mark.parametrize("matcher, is_seen", [("Bash", True), ("", True), ("Ba.*|Read", True), ("Write", False), ("(", False)])
 def test_doctor_finds_another_rewriting_hook(user, run_ctx, tmp_path, matcher, is_seen):
     (user / ".claude").mkdir()
     group = {"matcher": matcher, "hooks": [{"type": "command", "command": "rtk hook claude"}]}
@@ -745,17 +771,18 @@ def test_doctor_finds_another_rewriting_hook(user, run_ctx, tmp_path, matcher, i
     assert not is_seen or rows["claude"][0] == "doubt" and "'rtk hook claude' may rewrite commands, too" in rows["claude"][1]
 
 
-@pytest.mark.parametrize(
-    "rule, is_broad", [("Bash(ctx run:*)", True), ("Bash(ctx *)", True), ("Bash(ctx:*)", True), ("Bash(ctx run *)", True), ("Bash(ctx get:*)", False), ("Bash(ctx run pytest:*)", False)]
-)
-def test_doctor_finds_rules_that_are_too_broad(user, run_ctx, tmp_path, rule, is_broad):
-    assert run_ctx("setup", "claude").returncode == 0
+BROAD = ["Bash(ctx run:*)", "Bash(ctx *)", "Bash(ctx:*)", "Bash(ctx run *)", "Bash(/home/u/.local/bin/ctx run:*)"]
+
+
+@pytest.mark.parametrize("name", [".claude/settings.json", ".claude/settings.local.json"])
+@pytest.mark.parametrize("rule", [*BROAD, "Bash(ctx get:*)", "Bash(ctx run pytest:*)", "Bash"])
+def test_doctor_finds_rules_that_are_too_broad(user, run_ctx, tmp_path, rule, name):
     (tmp_path / ".git").mkdir()
     (tmp_path / ".claude").mkdir()
-    (tmp_path / ".claude" / "settings.json").write_text(json.dumps({"permissions": {"allow": [rule]}}))
-    status, rows = found(run_ctx, cwd=tmp_path)
-    assert (status, "claude" in rows) == (is_broad, is_broad)
-    assert not is_broad or '"%s" lets every command run unasked' % rule in rows["claude"][1]
+    (tmp_path / name).write_text(json.dumps({"permissions": {"allow": [rule], "deny": ["Bash(ctx run:*)"]}}))
+    rows = json.loads(run_ctx("doctor", "--json", cwd=tmp_path, env={"CLAUDE_CONFIG_DIR": str(tmp_path)}).stdout)
+    what = "%s: the rule '%s' lets every command run unasked" % (tmp_path / name, rule)
+    assert [row["what"] for row in rows if "unasked" in row["what"]] == [what] * (rule in BROAD)
 
 
 def test_doctor_finds_a_shim(user, run_ctx, tmp_path):
@@ -838,3 +865,36 @@ def line_of_command(host, mode, command, run_ctx, folder):
 def test_why_of_a_host_that_is_none(run_ctx):
     assert b"unknown host 'cluade': did you mean claude?" in run_ctx("why", "ls", "--host", "cluade").stderr
     assert b"write --host claude --mode plan" in run_ctx("why", "ls", "--mode", "plan").stderr
+
+
+# ── installing from elsewhere
+
+
+def test_an_archive_is_installed_too(built, user, tmp_path):
+    """Its name says nothing; a build installs itself again; where there is no source, it is said."""
+    import zipfile
+
+    with zipfile.ZipFile(tmp_path / "tool", "w") as archive:
+        archive.writestr("__main__.py", "import sys; code = compile(__loader__.get_data('ctx.py'), 'ctx.py', 'exec')\n"
+                         "exec(code, {'__name__': '__main__', '__file__': sys.argv[0]})")  # fmt: skip
+        archive.writestr("ctx.py", SOURCE + b"# another\n")
+    before = os.path.realpath(built)
+    assert run([sys.executable, tmp_path / "tool", "setup", "claude"]).returncode == 0
+    assert (built / "ctx.py").read_bytes() == SOURCE + b"# another\n"
+    installed = os.path.realpath(built)
+    assert installed != before
+    assert run([built / "ctx", "setup", "claude"]).returncode == 0
+    assert os.path.realpath(built) == installed
+    (built / "ctx.py").unlink()
+    done = run([built / "ctx", "setup", "claude"])
+    assert done.returncode == 2 and b"its source is not there" in done.stderr
+
+
+def test_setup_where_nothing_can_be_written(user, run_ctx, tmp_path):
+    (user / ".claude").mkdir()
+    (user / ".claude" / "settings.json").write_bytes(b"{}")
+    (tmp_path / "file").write_text("")
+    before = tree(user)
+    done = run_ctx("setup", "claude", env={"CTX_HOME": str(tmp_path / "file" / "x"), "TMPDIR": str(tmp_path / "file")})
+    assert done.returncode == 2 and done.stderr.startswith(b"ctx setup: ") and done.stderr.count(b"\n") == 1
+    assert tree(user) == before
