@@ -152,6 +152,14 @@ def test_plan_mode(agent):
     assert "60" in session.text()
 
 
+@pytest.mark.hosts("codex")
+def test_a_store_that_cannot_be_written(agent):
+    """In a sandbox that leaves no place to keep anything, the command still runs, and its output passes through."""
+    host = agent.install().host
+    output, status = host.output(host.run([host.shell("make broken")], "read-only").seen[1].results[0])
+    assert status == 2 and "1 failed" in output.split("\n")
+
+
 # ── time, and accidents ──
 
 
