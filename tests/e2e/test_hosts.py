@@ -9,11 +9,13 @@ import re
 import sys
 from pathlib import Path
 
+import clients
 import pytest
 from installed import ACCIDENTS, HANDLE, SUITE
 from mcp_server import report
 from model import Call
 
+pytestmark = pytest.mark.timeout(clients.PATIENCE + 120)  # the first test of a host may have to fetch it
 SERVER = str(Path(__file__).resolve().parent / "mcp_server.py")
 READS = re.compile(r"^ *(ctx get \S*?:(\d+)-(\d+))$", re.M)
 
