@@ -14535,7 +14535,7 @@ _SHAPES: Dict[str, Tuple[bytes, bytes]] = {
 _TAGS = (b"struct", b"union", b"enum", b"class")
 _TAGGED = rb"[ \t]*[*&,)>]|[ \t]+\w+[ \t]*[=;,)\[(]"
 # A line of one of the typed languages that begins with such a word defines nothing.
-_STATEMENT = rb"^[ \t}]*(?:return|else|throw|delete|case|goto|await|yield|if|while|for|switch|using|import|package|do|not|new|co_return|co_await|assert)\b"
+_STATEMENT = rb"[ \t}]*(?:return|else|throw|delete|case|goto|await|yield|if|while|for|switch|using|import|package|do|not|new|co_return|co_await|assert)\b"
 _CAPITALS = rb"[A-Z][A-Z0-9_]*$"  # in Ruby, and by habit elsewhere
 
 BINARY = b"(binary)"  # the text of a site in a binary file
@@ -16335,6 +16335,175 @@ def explained(steps: Sequence[QueryStep]) -> List[Dict[str, Any]]:
         {"stage": " ".join([step.stage.name, *step.words]), "takes": before, "gives": step.gives, "fields": list(step.fields or ()), "bound": step.stage.bound}
         for step, before in zip(steps, ["", *(step.gives for step in steps)])
     ]
+
+
+# ── the view of somebody's own search
+
+
+def names_sought(steps: Sequence[QueryStep]) -> List[bytes]:
+    """The names that a query is about; none where it is about a pattern."""
+    first = steps[0]
+    return [fsencode(name) for name in first.words[0].split("|")] if first.stage.name in ("refs", "def", "callers") else []
+
+
+_NO_HIT = OTHER + 1  # the class of a line that is none: a context, a file's name, a message
+_VIEW_LABELS = ("definitions:", "uses:", *["mentions:"] * 4, "other hits:", "other lines:")
+
+
+class SearchView:
+    """What a search printed, seen by class and file. A line counts as a hit where it begins with the name of a file that exists; any other is kept
+    as it is. Nothing is dropped: what is not shown is counted, and the run has it."""
+
+    __slots__ = ("names", "rows", "counts", "hits", "total", "files", "searched", "secrets")
+
+    def __init__(self, names: Sequence[bytes]) -> None:
+        self.names = names
+        self.rows: List[Tuple[int, bytes]] = []  # (class, or _NO_HIT; the line as it was printed), the first SITES_KEPT
+        self.counts: Dict[bytes, int] = {}  # hits in each file
+        self.hits = self.total = 0
+        self.files: Dict[bytes, bool] = {}
+        self.searched: Dict[bytes, Tuple[Dict[int, int], Dict[bytes, int]]] = {}
+        self.secrets = 0
+
+    def read(self, source: Source) -> None:
+        """Take in the lines of a search."""
+        for _, window in source.line_windows():
+            for line in split_lines(window):
+                self.total += 1
+                found = self.place_of(line)
+                if found:
+                    self.counts[found[0]] = self.counts.get(found[0], 0) + 1
+                    self.hits += 1
+                if len(self.rows) < SITES_KEPT:
+                    self.rows.append((self.class_of(*found) if found else _NO_HIT, line))
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether nearly every line is a hit, so that lines may be put in another order: context belongs to the lines around it."""
+        return self.hits * 10 >= self.total * 9
+
+    def place_of(self, line: bytes) -> Optional[Tuple[bytes, int, bytes]]:
+        """(path, number, text) of `path:number:text`, or of `path:text` with the number 0; the path may hold colons, and must be a file."""
+        start = line.find(b":", 0, 4 * KIB)
+        while start > 0:
+            path = line[:start]
+            if path not in self.files:
+                self.files[path] = is_file(path)
+            if self.files[path]:
+                number = rx(rb":(\d{1,9}):").match(line, start)
+                return (path, int(number.group(1)), line[number.end() :]) if number else (path, 0, line[start + 1 :])
+            start = line.find(b":", start + 1, 4 * KIB)
+        return None
+
+    def class_of(self, path: bytes, number: int, text: bytes) -> int:
+        """The class of a line of a file, by the names sought; OTHER where none of them is on it. Without its number it is known by its text."""
+        if path not in self.searched:
+            data = small_file(path)
+            sites = name_finder(self.names)(fsdecode(path), data) if self.names and b"\0" not in data else []
+            self.searched[path] = {site.line: site.kind for site in sites}, {site.text: site.kind for site in sites}
+        by_number, by_text = self.searched[path]
+        return by_number.get(number, OTHER) if number else by_text.get(text, OTHER)
+
+    def lines(self, command: str, run: Run, stream: str, limit: int) -> List[str]:
+        """The view within about `limit` bytes: what the search printed in numbers, its lines by class, the number in each file."""
+        head = ["[ctx %s] %s: %s, %s in %s" % (run.handle, command, plural(self.total, "line"), plural(self.hits, "hit"), plural(len(self.counts), "file"))]
+        rows = sorted(self.rows, key=lambda row: row[0]) if self.is_plain else self.rows
+        if self.names and self.is_plain and not any(kind in (DEFINITION, USE) for kind, _ in rows):
+            head.append("no symbol could be resolved: this is a bounded search")
+        tail = ["next:", "  %s get %s#%s" % (self_command(), run.handle, stream)]
+        tallies = self.tallies(run, limit // 3)
+        left = limit - sum(len(line) + 1 for line in head + tail + tallies)
+        body: List[str] = []
+        shown, heading = 0, ""
+        for kind, line in rows:
+            label = _VIEW_LABELS[min(kind, OTHER + 1)] if self.is_plain else "lines:"
+            text = "  " + self.shown(clip(line, HIT_WIDTH))
+            left -= len(fsencode(text)) + 1
+            if left < 0:
+                break
+            body += [label] * (label != heading) + [text]
+            shown, heading = shown + 1, label
+        return [*head, *body, "shown: %s of %s" % (commas(shown), plural(self.total, "line")), *tallies, *tail]
+
+    def tallies(self, run: Run, limit: int) -> List[str]:
+        """The number of hits in each file, the most first; where there is no room for all of them, the address of all."""
+        most = sorted(self.counts.items(), key=lambda pair: (-pair[1], pair[0]))
+        lines = ["  %s: %d" % (self.shown(path), count) for path, count in most]
+        kept = fitting_lines(lines, limit)
+        if kept < len(lines):
+            rest = "  and %s in %s" % (plural(sum(count for _, count in most[kept:]), "hit"), plural(len(most) - kept, "more file"))
+            try:
+                whole = keep_derived(run, b"".join(b"%s: %d\n" % pair for pair in most))
+                rest += ": %s get %s" % (self_command(), short(whole))
+            except OSError:
+                pass  # the run has them all the same
+            lines[kept:] = [rest]
+        return ["hits in each file:", *lines] if lines else []
+
+    def shown(self, data: bytes) -> str:
+        """Captured bytes for our own page."""
+        data, count = redact(data)
+        self.secrets += count
+        return visible(data)
+
+
+def fitting_lines(lines: Sequence[str], limit: int) -> int:
+    """How many of some lines, in order, are within so many bytes."""
+    for count, line in enumerate(lines):
+        limit -= len(line.encode("utf-8", "replace")) + 1
+        if limit < 0:
+            return count
+    return len(lines)
+
+
+def is_file(path: bytes) -> bool:
+    """Whether a path is a regular file, links followed."""
+    try:
+        return posix.stat(path).st_mode & 0o170000 == 0o100000
+    except (OSError, ValueError):
+        return False
+
+
+def small_file(path: bytes) -> bytes:
+    """The bytes of a file that a search has found something in; b"" where they cannot be read, or are too many to classify."""
+    try:
+        file = OpenFile(posix.open(path, posix.O_RDONLY | posix.O_CLOEXEC | posix.O_NONBLOCK))
+        return file.read(0, file.size) if file.size <= CLASSIFY_LIMIT else b""
+    except OSError:
+        return b""
+
+
+def show_search(capture: Capture, steps: Sequence[QueryStep], settings: Settings) -> int:
+    """After a search: its output as it is where that is small, or where it is none that can be viewed; else the view. The search's own
+    status."""
+    if capture.spool is None:
+        return capture.outcome()
+    try:
+        run = capture.spool.commit(capture.names, capture.status, capture.partial)
+    except OSError as error:
+        capture.give_way(error)
+        return capture.outcome()
+    lines: List[str] = []
+    stream = run.streams[0]
+    view = SearchView(names_sought(steps))
+    if capture.mode != "pass" and capture.total > settings["budget", "content"] and stream in ("stdout", "output"):
+        view.read(run.source(stream))
+        command = visible(redact(fsencode(" ".join(map(shell_word, run.manifest["argv"]))))[0])
+        lines = view.lines(command[:HIT_WIDTH], run, stream, settings["budget", "content"] // 2) if view.hits else []
+    if lines:
+        errors = run.source("stderr") if "stderr" in run.streams else Source.of_bytes("stderr", b"")
+        for _, data in errors.chunks():
+            capture.show(2, data)
+        capture.show(1, "".join(line + "\n" for line in lines).encode("utf-8", "backslashreplace"))
+        if view.secrets:
+            capture.complain("%s redacted" % plural(view.secrets, "secret"))
+    elif capture.total > settings["budget", "content"]:
+        show_end(capture, run, settings, -1)
+    elif capture.mode != "pass":
+        capture.emit_rest()
+    capture.spool.discard()
+    house_keeping(run.store, settings)
+    return capture.outcome()
 
 
 # ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -18364,6 +18533,8 @@ def outline_verb(options: Options, words: List[str]) -> int:
 
 def q_verb(options: Options, words: List[str]) -> int:
     """ctx q"""
+    if "--from" in options:
+        return search_viewed(words)
     steps = check_query(one_word(words, "put the whole query in quotes: ctx q 'refs NAME | group file'"))
     if "--explain" not in options:
         return show_answer("q", run_query(steps), words, options)
@@ -18371,6 +18542,24 @@ def q_verb(options: Options, words: List[str]) -> int:
     lines = ["%s  %s→ %s  at most: %s" % (row["stage"], row["takes"] + " " if row["takes"] else "", row["gives"], row["bound"]) for row in rows]
     report(options, rows, [visible(fsencode(line)) for line in lines])
     return 0
+
+
+def search_viewed(words: List[str]) -> int:
+    """Run somebody's own search, and show its output as a query sees it; its status."""
+    if len(words) < 2:
+        raise CtxError("--from: no command", "write ctx q 'refs NAME' --from -- rg -n NAME")
+    steps, argv = check_query(words[0]), words[1:]
+    if getenv("CTX_OFF") == "1":
+        try:
+            become(argv)
+        except OSError as error:
+            raise spawn_error(argv, error) from None
+    settings = load_config()
+    patient = dict(settings)
+    patient["budget", "inline"] = settings["budget", "content"]
+    capture = new_capture("run", argv, patient)
+    capture.run(argv)
+    return show_search(capture, steps, settings)
 
 
 def show_answer(verb: str, answer: Answer, words: Sequence[str], options: Options) -> int:
@@ -18688,11 +18877,13 @@ cannot be classified. Counts are complete; the page is not, and `next:` leads on
          "A call is told where its file defines the name, imports a file that does, or is of the same package; other calls are counted.",
          ["ctx callers total", "ctx callers total --candidates"]),
     Verb("outline", "outline PATH", "list what a file defines, with lines and price", outline_verb, [_JSON], "", ["ctx outline shop.py", "ctx outline shop.py --json"]),
-    Verb("q", "q 'SOURCE | STAGE | …' [--explain]", "ask a question about the workspace and what was captured", q_verb,
-         [("--explain", "", "only tell what each stage takes, gives and costs at most"), _JSON],
+    Verb("q", "q 'SOURCE | STAGE | …' [--explain | --from -- CMD ARGS…]", "ask a question about the workspace and what was captured", q_verb,
+         [("--explain", "", "only tell what each stage takes, gives and costs at most"),
+          ("--from", "", "run the search behind -- and view its output: as it is where it is small, else definitions first, then the rest"), _JSON],
          "Sources: %s.\nStages: %s.\ndocs/query.md has all of them with examples. Every answer is kept; its rows are lines of run:HEX." % (
              ", ".join(stage.name for stage in _SOURCE_STAGES), ", ".join(stage.name for stage in _FURTHER_STAGES)),
-         ["ctx q 'refs total | group file'", "ctx q 'search TODO | in *.py | count'", "ctx q --explain 'fails last | in-changed | files'"]),
+         ["ctx q 'refs total | group file'", "ctx q 'search TODO | in *.py | count'", "ctx q --explain 'fails last | in-changed | files'",
+          "ctx q 'refs total | group file' --from -- grep -rnw total ."]),
     Verb("pin", "pin [--remove] [run:HEX…]", "keep runs for ever, or list those that are", pin_verb, [("--remove", "", "let them go again"), _JSON], "",
          ["ctx pin run:{run}", "ctx pin", "ctx pin --remove run:{run}"]),
     Verb("gc", "gc", "collect what is over age or quota now", gc_verb, [_JSON], "It also happens by itself, behind a run, at most once an hour.", ["ctx gc"]),

@@ -154,6 +154,7 @@ CASES = [
     ("a.c", "NAME(\"x\")\n", "use"),
     ("a.c", "static int\nNAME(int x)\n{", "definition"),
     ("a.c", "  return NAME(1);", "use"),
+    ("a.c", "\n  return NAME(1) # x\n", "use"),
     ("a.c", "  x = NAME(1);", "use"),
     ("a.c", "NAME(int x)\n{", "definition"),
     ("a.cpp", "auto x = R\"a(\" NAME )a\";", "string"),
