@@ -16474,8 +16474,7 @@ def small_file(path: bytes) -> bytes:
 
 
 def show_search(capture: Capture, steps: Sequence[QueryStep], settings: Settings) -> int:
-    """After a search: its output as it is where that is small, or where it is none that can be viewed; else the view. The search's own
-    status."""
+    """After a search: its output as it is where that is small, else the view of it. The search's own status."""
     if capture.spool is None:
         return capture.outcome()
     try:
@@ -16489,7 +16488,7 @@ def show_search(capture: Capture, steps: Sequence[QueryStep], settings: Settings
     if capture.mode != "pass" and capture.total > settings["budget", "content"] and stream in ("stdout", "output"):
         view.read(run.source(stream))
         command = visible(redact(fsencode(" ".join(map(shell_word, run.manifest["argv"]))))[0])
-        lines = view.lines(command[:HIT_WIDTH], run, stream, settings["budget", "content"] // 2) if view.hits else []
+        lines = view.lines(command[:HIT_WIDTH], run, stream, settings["budget", "content"] // 2)
     if lines:
         errors = run.source("stderr") if "stderr" in run.streams else Source.of_bytes("stderr", b"")
         for _, data in errors.chunks():
@@ -16497,8 +16496,6 @@ def show_search(capture: Capture, steps: Sequence[QueryStep], settings: Settings
         capture.show(1, "".join(line + "\n" for line in lines).encode("utf-8", "backslashreplace"))
         if view.secrets:
             capture.complain("%s redacted" % plural(view.secrets, "secret"))
-    elif capture.total > settings["budget", "content"]:
-        show_end(capture, run, settings, -1)
     elif capture.mode != "pass":
         capture.emit_rest()
     capture.spool.discard()

@@ -101,6 +101,26 @@ def test_without_a_parser_functions_and_classes_are_found(home, no_parser, name,
     assert missing <= {"inner", "Size.Small", "close", "Example.Shop.Shop.Total.Inner", "sum"}, missing
 
 
+# ── the pins
+
+
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="tomllib came with Python 3.11")
+def test_the_pins_name_a_wheel_for_every_language_and_platform():
+    text = (FIXTURES.parent.parent / "grammars" / "grammars.toml").read_bytes()
+    pins = ctx.parse_toml("grammars.toml", text)
+    required = (FIXTURES.parent.parent / "requirements.txt").read_text()
+    assert {language for package in pins["packages"].values() for language in package["languages"]} == set(ctx._WITH_GRAMMAR)
+    for name, package in pins["packages"].items():
+        wheels = package["wheels"]
+        assert all(re.fullmatch("[0-9a-f]{64}", digest) for digest in wheels.values())
+        assert all(file.startswith("%s-%s-" % (name.replace("-", "_"), package["version"])) for file in wheels)
+        for platform in pins["platforms"]:
+            family, machine = platform.split()
+            assert any(family in file and file.endswith("_%s.whl" % machine) for file in wheels), (name, platform)
+        assert "%s==%s " % (name, package["version"]) in required  # what the tests run is what is shipped
+        assert all(digest in required for digest in wheels.values())
+
+
 # ── what a name is, lexically
 
 CASES = [
