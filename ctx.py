@@ -14456,8 +14456,8 @@ erlang      percent keyword    .erl .hrl
 
 _DOCUMENTS = "md markdown mdx rst txt adoc asciidoc org tex textile html htm xhtml man 1 3 5 8 pod rdoc ipynb log diff patch csv tsv svg".split()
 _DOCUMENT_FILES = "README LICENSE CHANGELOG CHANGES NEWS AUTHORS CONTRIBUTING COPYING NOTICE TODO HISTORY INSTALL".split()
-_SETTINGS_FILES = "Makefile makefile GNUmakefile Dockerfile Containerfile Jenkinsfile Procfile CMakeLists.txt BUILD WORKSPACE justfile Justfile".split()
-_SETTINGS = (
+_CONFIGURATION_FILES = "Makefile makefile GNUmakefile Dockerfile Containerfile Jenkinsfile Procfile CMakeLists.txt BUILD WORKSPACE justfile Justfile".split()
+_CONFIGURATIONS = (
     "json json5 jsonc jsonl yaml yml toml ini cfg conf config properties xml lock env plist csproj fsproj vbproj sln props targets tf tfvars hcl"
     " cmake mk bazel bzl editorconfig gitignore gitattributes dockerignore npmrc in spec service desktop"
 ).split()
@@ -14563,7 +14563,7 @@ def kind_of_file(path: str) -> Union[Language, int]:
         for row in _LANGUAGE_TABLE.strip().split("\n"):
             name, lexicon, shape, *endings = row.split()
             _languages.update(dict.fromkeys(endings, Language(name, lexicon, shape)))
-        for endings, files, kind in ((_DOCUMENTS, _DOCUMENT_FILES, DOCUMENT), (_SETTINGS, _SETTINGS_FILES, CONFIGURATION)):
+        for endings, files, kind in ((_DOCUMENTS, _DOCUMENT_FILES, DOCUMENT), (_CONFIGURATIONS, _CONFIGURATION_FILES, CONFIGURATION)):
             _languages.update(dict.fromkeys(["." + ending for ending in endings] + files, kind))
     name = path[path.rfind("/") + 1 :]
     found = _languages.get(name)
@@ -14742,8 +14742,7 @@ def name_finder(words: Sequence[bytes]) -> Callable[[str, bytes], List[Site]]:
 
 
 class Scan:
-    """What a search for names in many files came to: how many files there were, the sites of each that has any, which ones could not
-    be read, and which are binary."""
+    """What a search in many files came to: how many files were read, the sites in each that has any, and which could not be read."""
 
     __slots__ = ("searched", "sites", "unread")
 
@@ -14866,11 +14865,6 @@ class Symbol:
     def path(self) -> str:
         """The name behind those around it, as in Class.method."""
         return "%s.%s" % (self.inside, self.name) if self.inside else self.name
-
-    @property
-    def depth(self) -> int:
-        """How many names are around it."""
-        return self.inside.count(".") + 1 if self.inside else 0
 
 
 class Extraction:
@@ -15273,7 +15267,7 @@ class TreeReader:
 
 class Answer:
     """Rows of one kind (symbols, sites, files, records, text), each a dictionary: `head` says what they are, `engine` who found them,
-    `remarks` what else must be known, `held_back` how many rows a flag would add."""
+    `remarks` what else must be known."""
 
     __slots__ = ("kind", "rows", "head", "engine", "remarks", "reader")
 
@@ -15563,7 +15557,6 @@ STAGES_MOST = 8  # of a query, its source included
 FACTS_MOST = 2000  # facts of one run that a query reads
 COMMITS_MOST = 1000  # commits that `touched` looks at
 TEXT_MOST = 256 * KIB  # bytes that `get` brings
-OUTLINE_FILES = PARSE_FILES
 
 if TYPE_CHECKING:
     Rows = List[Dict[str, Any]]
@@ -15704,6 +15697,9 @@ class AnswerPage:
     def site_line(self, row: Dict[str, Any]) -> Tuple[str, int]:
         """One line, with its class or what is around it, and how many secrets were replaced in it."""
         text, secrets = self.answer.reader.text(row["path"], row["line"])
+        if not text:  # far inside a large file, or gone meanwhile
+            data, secrets = redact(fsencode(row["text"]).strip())
+            text = visible(data)
         if group_of(row) == "mentions":
             return "%d: %s  · %s" % (row["line"], text, row["class"]), secrets
         around = row["in"] if "in" in row else self.answer.reader.around(row["path"], row["line"])
@@ -16205,7 +16201,7 @@ _FURTHER_STAGES = [
     Stage("in-changed [COMMIT]", _ROW_KINDS, "", None, 0, 1, do_in_changed, "no more rows than came; git status, once"),
     Stage("shared-cause", ("records",), "records", ("frame", "count", "message", "identities"), 0, 0, do_shared_cause, "one row for each frame"),
     Stage("touched", ("files", "records"), "files", _FILE, 0, 0, do_touched, "git log of %d commits, once" % COMMITS_MOST),
-    Stage("outline", ("files",), "symbols", _SYMBOL, 0, 0, do_outline, "%d files parsed" % OUTLINE_FILES),
+    Stage("outline", ("files",), "symbols", _SYMBOL, 0, 0, do_outline, "%d files parsed" % PARSE_FILES),
     Stage("def", ("records",), "symbols", _SYMBOL, 0, 0, do_def, "%d files parsed" % PARSE_FILES),
     Stage("get", ("sites", "symbols", "files"), "text", ("text",), 0, 0, do_get, "%s of text" % human(TEXT_MOST)),
 ]
