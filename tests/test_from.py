@@ -10,9 +10,9 @@ import subprocess
 import sys
 
 import pytest
+from harness import Box, status_of
 
 import ctx
-from harness import Box, status_of
 
 can_read_toml = pytest.mark.skipif(sys.version_info < (3, 11), reason="tomllib came with Python 3.11")
 
