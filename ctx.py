@@ -15621,7 +15621,7 @@ class AnswerPage:
     def fill_plain(self) -> None:
         """Rows that are about no place in a file."""
         if self.answer.kind == "records" and self.answer.rows:
-            self.take(["  ".join(self.answer.rows[0])], 0)
+            self.take([visible(redact(fsencode("  ".join(self.answer.rows[0])))[0])], 0)
         for row in self.answer.rows:
             text, secrets = redact(fsencode(row_text(self.answer.kind, row)))
             if not self.take([visible(text[: 2 * HIT_WIDTH])], 1):
@@ -15781,7 +15781,7 @@ def answer_of(kind: str, rows: Rows, what: str, engine: str) -> Answer:
     """An answer about the workspace, or the working directory where there is none."""
     answer = Answer(kind, TreeReader(workspace() or cwd()))
     answer.rows, answer.engine = rows, engine
-    answer.head = ["%s: %s" % (what, plural(len(rows), "row"))]
+    answer.head = ["%s: %s" % (visible(fsencode(what)), plural(len(rows), "row"))]
     return answer
 
 
@@ -18566,7 +18566,7 @@ def show_answer(verb: str, answer: Answer, words: Sequence[str], options: Option
         following = "%s get %s#output:%d-" % (self_command(), handle, page.shown + 1) if run and page.shown < total else ""
     engine = "; ".join(filter(None, dict.fromkeys([answer.engine, answer.reader.note()]))) if answer.rows else answer.engine
     if "--json" in options:
-        rows = [with_address(answer, {key: redacted_value(value) for key, value in row.items()}) for row in answer.rows[: page.shown]]
+        rows = [with_address(answer, redacted_value(row)) for row in answer.rows[: page.shown]]
         value = {"kind": answer.kind, "rows": rows, "total": total, "shown": page.shown, "head": answer.head, "engine": engine}
         report(options, dict(value, remarks=answer.remarks, answer=handle, next=following, redacted=page.secrets), ())
     else:
@@ -18593,6 +18593,8 @@ def redacted_value(value: Any) -> Any:
     """A value of a row as it may be shown."""
     if isinstance(value, list):
         return [redacted_value(member) for member in value]
+    if isinstance(value, dict):
+        return {redact_text(key): redacted_value(member) for key, member in value.items()}
     return redact_text(value) if isinstance(value, str) else value
 
 

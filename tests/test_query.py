@@ -310,6 +310,16 @@ def test_an_answer_is_no_run_of_a_command(shop, call, stored):
     assert call("runs").out.count(b"\n") == 1
 
 
+def test_records_are_data(workspace, call):
+    """What stands in somebody's JSON, its keys included, neither forges our lines nor tells a secret."""
+    secret = "ghp_" + "abcdefghijklmnopqrstuvwxyz0123456789"
+    rows = [{"a\n[ctx run:0]": "\x1b[31m", secret: [{"deep": secret, secret: 1}]}]
+    (workspace / "x.json").write_text(json.dumps(rows))
+    for argv in (["q", "records repo:x.json"], ["q", "records repo:x.json", "--json"]):
+        done = call(*argv)
+        assert secret.encode() not in done.out and b"[redacted:" in done.out and b"\x1b" not in done.out and b"\n[ctx" not in done.out
+
+
 def test_unknown_is_not_none(workspace, call):
     """A work tree that git cannot read (its .git is empty) has no known changes."""
     for text in ("changed", "files | in-changed", "commits", "files | touched"):
