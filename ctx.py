@@ -23,6 +23,9 @@ One file, standard library only, read from top to bottom: a section uses only na
     14  profiles     one per output family: bytes to evidence
     15  render       evidence and a budget to digest bytes
     16  retrieve     get, search, diff
+    17  workspace    git state, generation of a work tree, file walks
+    18  symbols      where a name occurs, what each occurrence is; definitions, callers, outlines
+    19  query        the algebra of `ctx q`
     20  plans        seq: several steps, one answer
     22  gates        what the hook answers after a tool, at a session's start, before a compaction
     23  install      doctor, init, why
@@ -6034,14 +6037,15 @@ def last_run() -> Tuple[Run, str]:
     fallback: Optional[Run] = None
     for name, store in reversed(all_occurrences()[-LAST_LOOK:]):
         record = read_occurrence(store, name)
-        if mine and record.get("session") == mine:
-            run = read_manifest(store, record["run"])
-            if run:
-                return run, "session"
-        if fallback is None and record.get("workspace") == top:
-            fallback = read_manifest(store, record["run"])
-            if fallback and not mine:
-                break
+        is_mine = bool(mine) and record.get("session") == mine
+        run = read_manifest(store, record["run"]) if is_mine or (fallback is None and record.get("workspace") == top) else None
+        if run is None or run.manifest["kind"] == "answer":  # what ctx found itself is no evidence of a command
+            continue
+        if is_mine:
+            return run, "session"
+        fallback = run
+        if not mine:
+            break
     if fallback:
         return fallback, "workspace"
     raise CtxError("--last: nothing was captured in this workspace", "ctx runs --all lists what was captured elsewhere")
@@ -14045,11 +14049,13 @@ def listed_runs(limit: int, everywhere: bool) -> Iterator[Dict[str, Any]]:
     for name, store in reversed(all_occurrences()):
         record = read_occurrence(store, name) if limit > 0 else {}
         if record and (everywhere or record.get("workspace") == top):
-            limit -= 1
             try:
                 kept = read_manifest(store, record["run"])
             except CtxError:
                 kept = None
+            if kept and kept.manifest["kind"] == "answer":  # nothing that was captured
+                continue
+            limit -= 1
             row = run_row(kept) if kept else {"outcome": "damaged", "bytes": 0, "command": ""}
             yield dict(row, handle="run:" + name.split("-")[2], time=record["time"], ms=record["ms"])
 
@@ -14194,6 +14200,2303 @@ def fact_address(run: Run, identity: str) -> Address:
         raise CtxError("--fact %s: %s" % (quoted(identity), "more than one" if found else "no such fact"), many)
     stream, first, last = spots[0]
     return Address("run", run.handle[4:], stream, Lines(first, last))
+
+
+# ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+# 17 · workspace
+# Knows git's view of a work tree, the generation of its content, and which files are in it. Never knows what the files say.
+# ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+GENERATION_FILES = 1000  # modified and untracked files up to which a generation is known
+GENERATION_BYTES = 32 * MIB  # of their content
+WALK_FILES = 200_000  # files of a walk; what is beyond is told of
+
+# No lock of the user's index, no program that a repository's own settings name, paths as they are and not as patterns.
+_GIT = ("git", "--no-optional-locks", "--literal-pathspecs", "-c", "core.fsmonitor=false", "-c", "core.quotePath=false", "-C")
+
+
+def begin_git(top: str, *words: str) -> Callable[[], Optional[bytes]]:
+    """Start git in the directory `top`; the function that waits for its output, None when it cannot be started or fails."""
+    read_end, write_end = new_pipe()
+    null = posix.open("/dev/null", posix.O_RDWR | posix.O_CLOEXEC)
+    try:
+        pid = spawn([*_GIT, top, *words], write_end, null, False)
+    except OSError:
+        pid = -1
+    finally:
+        posix.close(write_end)
+        posix.close(null)
+
+    def result() -> Optional[bytes]:
+        try:
+            output = b"".join(iter(lambda: posix.read(read_end, CHUNK), b""))
+        finally:
+            posix.close(read_end)
+        return output if pid > 0 and posix.waitpid(pid, 0)[1] == 0 else None
+
+    return result
+
+
+def git(top: str, *words: str) -> Optional[bytes]:
+    """What git prints in the directory `top`, None when it cannot be started or fails."""
+    return begin_git(top, *words)()
+
+
+def split_names(output: Optional[bytes]) -> List[bytes]:
+    """Names that git printed with -z."""
+    return output.split(b"\0")[:-1] if output else []
+
+
+def below_workspace(top: str, paths: Sequence[str]) -> List[str]:
+    """Paths as the user sees them from the working directory, relative to the workspace. Raises CtxError: outside, or not there."""
+    found = []
+    for path in paths:
+        below = relative_to(top, absolute(path))
+        if below.startswith("/"):
+            raise CtxError("%s: outside the workspace" % quoted(path), "name a path below %s" % top)
+        if not exists("%s/%s" % (top, below)):
+            raise CtxError("%s: no such file or directory" % quoted(path), "check the path; it is relative to %s" % cwd())
+        found.append(below)
+    return found
+
+
+def work_files(top: str, below: Sequence[str] = ()) -> Iterator[List[bytes]]:
+    """The files of a workspace, at or below the paths `below`, relative to it, in batches that may be searched while the next is
+    found: of a git work tree those that are tracked, then those that are neither tracked nor ignored; else all but hidden ones."""
+    if not exists(top + "/.git"):
+        yield walked_files(top, below)
+        return
+    paths = ["--", *below] if below else []
+    tracked = begin_git(top, "ls-files", "-z", *paths)
+    others = begin_git(top, "ls-files", "-z", "--others", "--exclude-standard", *paths)
+    names = tracked()
+    if names is None:
+        others()
+        yield walked_files(top, below)
+        return
+    yield list(dict.fromkeys(split_names(names)))  # one with a conflict is listed once for each side
+    yield split_names(others())
+
+
+def walked_files(top: str, below: Sequence[str]) -> List[bytes]:
+    """Regular files at or below some paths of a directory, relative to it, sorted; hidden ones and what links lead to are left out
+    unless named. At most WALK_FILES."""
+    found: List[bytes] = []
+    folders = []
+    for name in below or ["."]:
+        if is_dir("%s/%s" % (top, name)):
+            folders.append(b"" if name == "." else fsencode(name) + b"/")
+        else:
+            found.append(fsencode(name))
+    root = fsencode(top) + b"/"
+    while folders and len(found) < WALK_FILES:
+        folder = folders.pop()
+        try:
+            entries = [entry for entry in posix.scandir(root + folder) if not entry.name.startswith(b".")]
+        except OSError:
+            continue
+        found += [folder + entry.name for entry in entries if entry.is_file(follow_symlinks=False)]
+        folders += [folder + entry.name + b"/" for entry in entries if entry.is_dir(follow_symlinks=False)]
+    return sorted(found)[:WALK_FILES]
+
+
+class TreeState:
+    """How a git work tree differs from its last commit: `head` (the commit, "" before the first), `entries` (path: git's own record
+    of a changed file, `?` for one that is not tracked), and `is_known`, which a changed submodule makes False."""
+
+    __slots__ = ("head", "entries", "is_known")
+
+    def __init__(self, head: str, entries: Dict[bytes, bytes], is_known: bool) -> None:
+        self.head = head
+        self.entries = entries
+        self.is_known = is_known
+
+
+def tree_state(top: str) -> Optional[TreeState]:
+    """The state of the git work tree at `top`; None when there is none, or git cannot tell."""
+    if not exists(top + "/.git"):
+        return None
+    output = git(top, "status", "--porcelain=v2", "-z", "--branch", "--untracked-files=all", "--no-renames", "--ignore-submodules=none")
+    if output is None:
+        return None
+    state = TreeState("", {}, True)
+    for record in split_names(output):
+        kind, _, rest = record.partition(b" ")
+        if kind == b"#":
+            name, _, value = rest.partition(b" ")
+            state.head = fsdecode(value) if name == b"branch.oid" and value != b"(initial)" else state.head
+        elif kind == b"?":
+            state.entries[rest] = kind
+        else:  # 1: eight fields, then the path; u, with a conflict: ten
+            fields = record.split(b" ", 8 if kind == b"1" else 10)
+            state.entries[fields[-1]] = b" ".join(fields[:-1])
+            state.is_known = state.is_known and fields[2][:1] == b"N"
+    return state
+
+
+def changed_files(top: str, since: str = "") -> Optional[List[bytes]]:
+    """Files that differ from the last commit or from the commit `since`, untracked ones included, sorted; None when git cannot tell."""
+    state = tree_state(top)
+    if state is None:
+        return None
+    if not since:
+        return sorted(state.entries)
+    differing = git(top, "diff", "--name-only", "-z", "--no-renames", "--no-ext-diff", "--end-of-options", since, "--")
+    if differing is None:
+        return None
+    untracked = [path for path, record in state.entries.items() if record == b"?"]
+    return sorted({*split_names(differing), *untracked})
+
+
+def generation(top: str) -> str:
+    """What names the content of a work tree: a hash over its commit, its index, and every modified or untracked file. "" is unknown:
+    no git, a changed submodule, or more than GENERATION_FILES files or GENERATION_BYTES bytes to read. Ignored files do not count."""
+    state = tree_state(top)
+    if state is None or not state.is_known or len(state.entries) > GENERATION_FILES:
+        return ""
+    total, left = sha256(state.head.encode()), GENERATION_BYTES
+    for path, record in sorted(state.entries.items()):
+        try:
+            content, size = content_hash("%s/%s" % (top, fsdecode(path)), left)
+        except OSError:
+            return ""
+        left -= size
+        total.update(b"\0".join((path, record, content.encode(), b"")))
+    return str(total.hexdigest())
+
+
+def content_hash(path: str, limit: int) -> Tuple[str, int]:
+    """(hash, bytes) of what a path holds: a file with its mode, where a link leads, "" for nothing. Raises OSError for anything else,
+    and when it holds more than `limit` bytes."""
+    try:
+        info = posix.lstat(path)
+    except FileNotFoundError:
+        return "", 0
+    kind = info.st_mode & 0o170000
+    if kind == 0o120000:
+        return "link " + str(sha256(fsencode(posix.readlink(path))).hexdigest()), 0
+    if kind != 0o100000 or info.st_size > limit:
+        raise OSError(27, "not a file whose content can be compared")
+    file = open_file(path)
+    return "%o %s" % (info.st_mode & 0o111, hash_of(file)), file.size
+
+
+def commit_files(top: str, count: int, paths: Sequence[str] = ()) -> Optional[List[Dict[str, Any]]]:
+    """The last `count` commits, those that touch `paths` if there are any, newest first: id, author, time (seconds), subject and the
+    files each touches. None when git cannot tell."""
+    only = ["--full-diff", "--", *paths] if paths else []
+    form = "--format=%x01%H%x00%an%x00%ct%x00%s"
+    output = git(top, "log", "-z", "-n", str(count), "--name-only", "--no-renames", "--no-ext-diff", "--no-show-signature", form, *only)
+    if output is None:
+        return None
+    commits = []
+    for block in output.split(b"\x01")[1:]:
+        name, author, when, subject, *files = block.split(b"\0")
+        touched = [fsdecode(path.lstrip(b"\n")) for path in files if path.strip(b"\n")]
+        commits.append({"commit": name.decode()[:12], "author": fsdecode(author), "time": int(when), "subject": fsdecode(subject), "files": touched})
+    return commits
+
+
+# ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+# 18 · symbols
+# Knows where a name occurs in a work tree, what each occurrence is, and what a file defines, by whichever engine is there. Never
+# knows the query language.
+# ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+SCAN_BUFFER = MIB  # a file up to here is read at once, into one buffer
+SCAN_LIMIT = 256 * MIB  # bytes of a file beyond which it is told to be unread
+SCAN_SHARE = 1000  # files for which a further process is worth its start
+CLASSIFY_LIMIT = 16 * MIB  # bytes of a file beyond which its hits stay unclassified
+PARSE_LIMIT = 2 * MIB  # bytes of a file beyond which it is not parsed
+REFINE_BYTES = 64 * KIB  # of files that `refs` parses, so that it costs no more than a search
+PARSE_FILES = 200  # files that one answer parses
+PARSE_BYTES = 4 * MIB  # of them together
+SITES_KEPT = 100_000  # hits that one answer holds; how many there are is always counted
+SITE_WIDTH = 200  # bytes of a line that are shown of a hit
+CACHE_SLOTS = 4096  # extractions that a store keeps, the newest for each slot
+CACHE_ENTRY = 256 * KIB  # bytes of one
+
+# A word that is looked for: as languages spell names, `$scope` and `empty?` among them.
+_NAME = rb"[\w\x80-\xff$@][\w\x80-\xff$-]*[?!]?"
+
+# ── languages: each with its lexicon, its way to define, and the names of its files
+
+_LANGUAGE_TABLE = """
+python      hash3   python     .py .pyi .pyw .pyx SConstruct SConscript wscript
+javascript  slash`  script     .js .jsx .mjs .cjs .vue .svelte
+typescript  slash`  script     .ts .mts .cts
+tsx         slash`  script     .tsx
+go          slashg  go         .go
+rust        slashr  rust       .rs
+java        slash3  typed      .java .groovy .gradle
+c           slash   typed      .c
+cpp         slashR  typed      .h .hh .hpp .hxx .cc .cpp .cxx .c++ .ipp .inl .cu .cuh .m .mm .ino
+c-sharp     slash@  typed      .cs
+ruby        ruby    ruby       .rb .rake .gemspec .ru Rakefile Gemfile Vagrantfile
+php         php     php        .php .phtml .inc
+bash        shell   shell      .sh .bash .zsh .ksh .bats .ebuild .profile .bashrc .zshrc PKGBUILD configure
+kotlin      slash3  keyword    .kt .kts
+scala       slash3  keyword    .scala .sc .sbt
+swift       slash3  keyword    .swift
+dart        slash3  typed      .dart
+zig         slash   keyword    .zig
+css         slash   keyword    .css .scss .less .sass
+proto       slash   keyword    .proto .thrift .graphql
+lua         lua     keyword    .lua
+sql         dash    keyword    .sql .ddl
+haskell     dash    keyword    .hs .lhs .elm
+perl        hash    keyword    .pl .pm .t
+elixir      hash3   keyword    .ex .exs
+julia       hash3   keyword    .jl
+r           hash    keyword    .r .R
+nix         hash    keyword    .nix
+lisp        semi    keyword    .lisp .cl .el .clj .cljs .scm .rkt .ss
+erlang      percent keyword    .erl .hrl
+"""
+
+_DOCUMENTS = "md markdown mdx rst txt adoc asciidoc org tex textile html htm xhtml man 1 3 5 8 pod rdoc ipynb log diff patch csv tsv svg".split()
+_DOCUMENT_FILES = "README LICENSE CHANGELOG CHANGES NEWS AUTHORS CONTRIBUTING COPYING NOTICE TODO HISTORY INSTALL".split()
+_CONFIGURATION_FILES = "Makefile makefile GNUmakefile Dockerfile Containerfile Jenkinsfile Procfile CMakeLists.txt BUILD WORKSPACE justfile Justfile".split()
+_CONFIGURATIONS = (
+    "json json5 jsonc jsonl yaml yml toml ini cfg conf config properties xml lock env plist csproj fsproj vbproj sln props targets tf tfvars hcl"
+    " cmake mk bazel bzl editorconfig gitignore gitattributes dockerignore npmrc in spec service desktop"
+).split()
+
+# What a lexicon tells apart beside code: comments and texts, each pattern beginning with a literal, since that is what makes the
+# search for them fast. A text of one line ends at the line's end at the latest: a stray quote spoils a line and no more.
+_TEXT = rb'"[^"\\\n]*(?:\\[\s\S][^"\\\n]*)*"'
+_CHAR = rb"'[^'\\\n]*(?:\\[\s\S][^'\\\n]*)*'"
+_TEXT3 = rb'"""[^"\\]*(?:(?:\\[\s\S]|"(?!""))[^"\\]*)*(?:"""|\Z)'
+_CHAR3 = rb"'''[^'\\]*(?:(?:\\[\s\S]|'(?!''))[^'\\]*)*(?:'''|\Z)"
+_SLASHES = (rb"//[^\n]*", rb"/\*[^*]*(?:\*(?!/)[^*]*)*(?:\*/|\Z)")
+_JS_TEMPLATE = rb"`[^`\\$]*(?:(?:\\[\s\S]|\$(?!\{)|\$\{(?:[^{}`]|`[^`]*`|\{[^{}]*\})*\}|\$\{)[^`\\$]*)*`"
+_REGEX = rb"(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\n\[*])(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\n\[])*/"
+_JS_REGEX = tuple(rb"/(?<=" + before + rb"/)" + _REGEX for before in (rb"[=(,:;!&|?{\[+]", rb"[=(,:;!&|?\[+]\s", rb"\n", rb"return "))
+_HEREDOC = rb"<<[-~]?\\?(?P<quote>[\"']?)(?P<mark>[A-Za-z_]\w*)(?P=quote)[^\n]*\n(?:[^\n]*\n)*?[ \t]*(?P=mark)\b"
+_LEXICONS: Dict[str, Tuple[bytes, ...]] = {
+    "hash": (rb"#[^\n]*", _TEXT, _CHAR),
+    "hash3": (rb"#[^\n]*", _TEXT3, _CHAR3, _TEXT, _CHAR),
+    "slash": (*_SLASHES, _TEXT, _CHAR),
+    "slash3": (*_SLASHES, _TEXT3, _TEXT, _CHAR),
+    "slash`": (*_SLASHES, *_JS_REGEX, _TEXT, _CHAR, _JS_TEMPLATE, rb"<!--(?:[^-]|-(?!->))*-->"),
+    "slashg": (*_SLASHES, _TEXT, _CHAR, rb"`[^`]*`"),
+    "slashr": (_SLASHES[0], rb"/\*(?:[^*/]+|\*(?!/)|/(?!\*)|/\*[\s\S]*?\*/)*(?:\*/|\Z)", rb'r#(?P<hashes>#*)"(?:[^"]|"(?!#(?P=hashes)))*"#(?P=hashes)', rb'r"[^"]*"', rb'"[^"\\]*(?:\\[\s\S][^"\\]*)*"', rb"'(?:[^'\\\n]|\\[^\n']+|\\')'"),
+    "slashR": (*_SLASHES, rb'R"(?P<mark>[^ ()\\\t\n"]{0,16})\((?:[^)]|\)(?!(?P=mark)"))*\)(?P=mark)"', _TEXT, _CHAR),
+    "slash@": (*_SLASHES, rb'@"(?:[^"]|"")*"', rb'@\$"(?:[^"]|"")*"', rb'$@"(?:[^"]|"")*"', rb'"""(?:[^"]|"(?!""))*"""', _TEXT, _CHAR),
+    "ruby": (rb"#[^\n]*", rb"=(?<!.=)begin\b[\s\S]*?\n=end\b", _HEREDOC.replace(rb"[-~]?\\?", rb"(?:[-~](?=[\"'A-Za-z_])|(?=[\"']?[A-Z]))"), _TEXT, _CHAR),
+    "php": (*_SLASHES, rb"#(?!\[)[^\n]*", _HEREDOC.replace(rb"<<[-~]?\\?", rb"<<<[ \t]*"), _TEXT, _CHAR),
+    "shell": (rb"#(?<![^\s;(&|]#)[^\n]*", _HEREDOC, rb'"(?:[^"\\]|\\[\s\S]){0,4000}"', rb"'[^']{0,4000}'"),
+    "lua": (rb"--\[\[[\s\S]*?(?:\]\]|\Z)", rb"--[^\n]*", rb"\[\[[\s\S]*?\]\]", _TEXT, _CHAR),
+    "dash": (rb"--[^\n]*", *_SLASHES[1:], rb"\{-[\s\S]*?-\}", _TEXT, _CHAR),
+    "semi": (rb";[^\n]*", _TEXT),
+    "percent": (rb"%[^\n]*", _TEXT),
+}  # fmt: skip
+_COMMENT_HEADS = (b"#", b"//", b"/*", b"--", b"<!--", b"=begin", b";", b"%", b"{-")
+
+# Where code stands inside a text: what opens it, per lexicon.
+_INSIDE = {"hash3": b"{", "slash`": b"${", "ruby": b"#{", "slash3": b"${", "slash@": b"{", "php": b"{$", "slashr": b"{"}
+
+# What defines a name: the words before it on its line.
+_DEFINES: Dict[str, bytes] = {
+    "python": rb"(?:^|[;:])[ \t]*(?:async[ \t]+)?(?:def|class|type|cdef|cpdef)[ \t]+$",
+    "script": rb"(?:^|[\s;{}(])(?:function\b[ \t]*\*?|class|interface|type|enum|namespace|const|let|var|get|set)[ \t]+$|\bfunction[ \t]*\*[ \t]*$",
+    "go": rb"^(?:func|type|var|const|package)[ \t]+(?:\([^)]*\)[ \t]*)?$|\b(?:var|const)[ \t]+$|^\t?type[ \t]+$",
+    "rust": rb"(?:^|[\s{};(])(?:fn|struct|enum|union|trait|mod|type|const|static|macro_rules!|let)[ \t]+(?:(?:mut|ref)[ \t]+)*$",
+    "typed": rb"(?:^|[\s{};(>])(?:class|struct|enum|union|interface|record|namespace|delegate|trait|extension|mixin)(?:[ \t]+(?:class|struct|[A-Z_]+))?[ \t]+"
+    rb"(?:\w+(?:::|\.))*$|^[ \t]*#[ \t]*define[ \t]+$|^[ \t]*typedef\b[^;]*[ \t*]$|@interface[ \t]+$",
+    "ruby": rb"(?:^|[;\s])(?:def|class|module)[ \t]+(?:\w+(?:::|\.))*$|\b(?:attr_\w+|alias|alias_method|define_method)[ \t(]+(?:[:\w]+,[ \t]*)*:?$",
+    "php": rb"(?:^|[\s;{}(])(?:function[ \t]*&?|class|interface|trait|enum|const|namespace)[ \t]+(?:\w+\\)*$"
+    rb"|\b(?:public|private|protected|static|var|readonly)[ \t]+(?:[\w?\\|]+[ \t]+)*\$$",
+    "shell": rb"(?:^|[;\s])function[ \t]+$|^[ \t]*alias[ \t]+$",
+    "keyword": rb"(?i)(?:^|[\s;{}(])(?:fun|func|function|def|defp|defmodule|defmacro|defun|defvar|defparameter|defn|defn-|sub|package|class|object|interface"
+    rb"|protocol|trait|struct|enum|typealias|type|val|var|let|const|data|newtype|module|message|service|rpc|table|view|procedure|index|fn|@mixin|macro)"
+    rb"[ \t*]+(?:if[ \t]+not[ \t]+exists[ \t]+)?(?:\w+[.:])*$",
+}
+# What defines a name without such a word: what stands before it, and what follows.
+_SHAPES: Dict[str, Tuple[bytes, bytes]] = {
+    "python": (rb"^[ \t]*(?:\w+[ \t]*[,=][ \t]*)*$", rb"[ \t]*(?:,[ \t]*\w+[ \t]*)*(?::[^=\n]+)?=(?!=)|[ \t]*:[ \t]*[\w\"'][^\n]*$"),
+    "script": (
+        rb"^[ \t]*(?:(?:export|static|async|public|private|protected|readonly|override|abstract|get|set|\*|#)[ \t]*)*$",
+        rb"[ \t]*(?:<[^;(){}]*>)?\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)[ \t]*(?::[^;={]+)?\{|[ \t]*[:=][ \t]*(?:async[ \t]+)?(?:function\b|\([^()]*\)[ \t]*=>|\w+[ \t]*=>)",
+    ),
+    "go": (rb"^$", rb"(?!)"),
+    "rust": (rb"^$", rb"(?!)"),
+    # a function, of which the type may stand on the line above; a constructor; outside of everything a variable
+    "typed": (
+        rb"^[ \t]*(?:(?:[\w:.<>,?\[\]@~]+(?:\([^()]*\))?[ \t*&]+)+(?:[\w<>,]+(?:::|\.))*[~*&]*|(?:\w+(?:<[^<>]*>)?::)+~?|(?<![ \t]))$",
+        rb"[ \t]*\((?:[^()]|\([^()]*\))*\)[^;{}=()]*(?:\{|:[ \t]*\w|\n\{|$)|[ \t]*\((?:[^()]|\([^()]*\))*\)(?:[ \t]*(?:const|noexcept|override|throws[ \t][\w., ]+|= ?0))*[ \t]*;",
+    ),
+    "ruby": (rb"^[ \t]*$", rb"[ \t]*=(?![=~>])"),
+    "php": (rb"^$", rb"(?!)"),
+    "shell": (rb"(?:^|[;&|{]|\b(?:then|do|else))[ \t]*$", rb"[ \t]*\(\)"),
+    "keyword": (rb"^$", rb"[ \t]*(?:::|<-[ \t]*function)"),
+}
+# In C, `struct name` before one of these only names a type.
+_TAGS = (b"struct", b"union", b"enum", b"class")
+_TAGGED = rb"[ \t]*[*&,)>]|[ \t]+\w+[ \t]*[=;,)\[(]"
+# A line of one of the typed languages that begins with such a word defines nothing.
+_STATEMENT = rb"[ \t}]*(?:return|else|throw|delete|case|goto|await|yield|if|while|for|switch|using|import|package|do|not|new|co_return|co_await|assert)\b"
+_CAPITALS = rb"[A-Z][A-Z0-9_]*$"  # in Ruby, and by habit elsewhere
+
+BINARY = b"(binary)"  # the text of a site in a binary file
+SITE_CLASSES = ("definition", "use", "comment", "string", "document", "configuration", "other")
+DEFINITION, USE, COMMENT, STRING, DOCUMENT, CONFIGURATION, OTHER = range(len(SITE_CLASSES))
+
+
+class Language:
+    """A programming language: its lexicon and its way to define things, each the key of a table."""
+
+    __slots__ = ("name", "lexicon", "shape")
+
+    def __init__(self, name: str, lexicon: str, shape: str) -> None:
+        self.name = name
+        self.lexicon = lexicon
+        self.shape = shape
+
+
+_languages: Dict[str, Union[Language, int]] = {}  # by ending or file name, filled on first use
+
+
+def kind_of_file(path: str) -> Union[Language, int]:
+    """The language of a file by its name, or what class its words are of: DOCUMENT, CONFIGURATION, OTHER."""
+    if not _languages:
+        for row in _LANGUAGE_TABLE.strip().split("\n"):
+            name, lexicon, shape, *endings = row.split()
+            _languages.update(dict.fromkeys(endings, Language(name, lexicon, shape)))
+        for endings, files, kind in ((_DOCUMENTS, _DOCUMENT_FILES, DOCUMENT), (_CONFIGURATIONS, _CONFIGURATION_FILES, CONFIGURATION)):
+            _languages.update(dict.fromkeys(["." + ending for ending in endings] + files, kind))
+    name = path[path.rfind("/") + 1 :]
+    found = _languages.get(name)
+    if found is None and "." in name:
+        found = _languages.get(name[name.rfind(".") :], _languages.get(name[name.rfind(".") :].lower()))
+    return OTHER if found is None else found
+
+
+def language_of(path: str, data: bytes) -> Union[Language, int]:
+    """`kind_of_file`, of a script without an ending by its first line."""
+    kind = kind_of_file(path)
+    if kind == OTHER and data.startswith(b"#!"):
+        program = rx(rb"#!.*?\b(python|node|ruby|php|bash|zsh|sh|dash|perl|lua)[\d.]*\b").match(data)
+        endings = {b"python": ".py", b"node": ".js", b"ruby": ".rb", b"php": ".php", b"perl": ".pl", b"lua": ".lua"}
+        return kind_of_file("x" + endings.get(program.group(1), ".sh")) if program else kind
+    return kind
+
+
+# ── one file: where a name is, and what it is there
+
+
+class Site:
+    """A line that holds a name: its number, its class, the place of the name in it (bytes), its text."""
+
+    __slots__ = ("line", "kind", "column", "text")
+
+    def __init__(self, line: int, kind: int, column: int, text: bytes) -> None:
+        self.line = line
+        self.kind = kind
+        self.column = column
+        self.text = text
+
+
+def check_name(name: str) -> bytes:
+    """A name to look for, as bytes. Raises CtxError when it is none."""
+    word = fsencode(name)
+    if not rx(_NAME + rb"\Z").match(word) or word.isdigit():
+        last = fsdecode((rx(_NAME).findall(word) or [b"NAME"])[-1])
+        raise CtxError("%s: not a name" % quoted(name), "write one name, as in %s; ctx q 'search PATTERN' takes any pattern" % last)
+    return word
+
+
+def places_of(data: bytes, word: bytes) -> List[int]:
+    """Where a word stands in some bytes, with no letter, digit or underscore beside it."""
+    found, at, size = [], data.find(word), len(word)
+    while at >= 0:
+        if is_border(data, at, word[:1], -1) and is_border(data, at + size, word[-1:], 1):
+            found.append(at)
+        at = data.find(word, at + 1)
+    return found
+
+
+def is_border(data: bytes, at: int, edge: bytes, side: int) -> bool:
+    """Whether the word whose outermost byte is `edge` ends at `at`, seen to the left (-1) or right (1)."""
+    beside = data[at - 1 : at] if side < 0 else data[at : at + 1]
+    if not beside.isalnum() and beside != b"_" and beside < b"\x80":
+        return True
+    if beside < b"\x80":
+        return not (edge.isalnum() or edge == b"_" or edge >= b"\x80")
+    around = data[max(0, at - 4) : at] if side < 0 else data[at : at + 4]
+    text = around.decode("utf-8", "ignore")
+    if not text:
+        return True
+    import unicodedata
+
+    # a letter beyond ASCII is part of the word, a quotation mark or a subscript is not (UTS 18, as ripgrep has it)
+    category = unicodedata.category(text[-1] if side < 0 else text[0])
+    return not (category[0] in "LM" or category in ("Nd", "Nl", "Pc"))
+
+
+def classes_at(data: bytes, spots: Sequence[int], language: Union[Language, int]) -> List[int]:
+    """The class of each place (ascending) of a name in a file."""
+    if not isinstance(language, Language):
+        return [language] * len(spots)
+    found: List[int] = []
+    rest = iter(spots)
+    spot, last = next(rest, -1), spots[-1] if spots else -1
+    for token in rx(b"|".join(_LEXICONS[language.lexicon])).finditer(data):
+        start, end = token.span()
+        while 0 <= spot < start:
+            found.append(definition_or_use(data, spot, language))
+            spot = next(rest, -1)
+        while 0 <= spot < end:
+            found.append(inside_token(data, start, spot, language))
+            spot = next(rest, -1)
+        if end > last:
+            break
+    while spot >= 0:
+        found.append(definition_or_use(data, spot, language))
+        spot = next(rest, -1)
+    return found
+
+
+def inside_token(data: bytes, start: int, spot: int, language: Language) -> int:
+    """The class of a name inside a comment or text that begins at `start`: code, where that is put into the text, is a use."""
+    if data.startswith(_COMMENT_HEADS, start):
+        return COMMENT
+    if language.lexicon == "shell":
+        return USE if data[start] != 39 and rx(rb"\$\{?[!#]?$|\$\([^()]*$").search(data, max(start, spot - 80), spot) else STRING
+    opener = _INSIDE.get(language.lexicon, b"")
+    if not opener or (language.lexicon == "hash3" and not rx(rb"(?i)[ft]r?$|rf$").search(data, max(0, start - 2), start)):
+        return STRING
+    at = data.rfind(opener, start, spot)
+    while at > start and opener == b"{" and data[at - 1 : at + 1] == b"{{":  # an escaped brace
+        at = data.rfind(opener, start, at - 1)
+    return USE if at >= 0 and b"}" not in data[at:spot] else STRING
+
+
+def definition_or_use(data: bytes, spot: int, language: Language) -> int:
+    """Whether a name in code looks like its definition."""
+    start = data.rfind(b"\n", 0, spot) + 1
+    before = data[max(start, spot - 300) : spot]
+    word = rx(_NAME).match(data, spot)
+    end = word.end() if word else spot + 1
+    keyword = rx(_DEFINES[language.shape]).search(before)
+    if keyword:
+        return USE if keyword.group().lstrip(b" \t{};(>").startswith(_TAGS) and rx(_TAGGED).match(data, end) else DEFINITION
+    if language.shape in ("go", "rust", "php"):
+        return USE
+    head, tail = _SHAPES[language.shape]
+    follows = rx(tail, 8).match(data, end, end + 400) if rx(head).search(before) else None  # 8: re.MULTILINE
+    if follows is None or (language.shape == "typed" and not before.strip() and not follows.group().endswith(b"{")):
+        return USE
+    if language.shape == "python" and before[:1] in (b" ", b"\t"):
+        return DEFINITION if in_class(data, start, len(before) - len(before.lstrip())) else USE
+    if language.shape == "ruby" and not rx(_CAPITALS).match(data[spot:end]):
+        return USE
+    return USE if language.shape in ("typed", "script") and rx(_STATEMENT).match(data, start, end + 1) else DEFINITION
+
+
+def in_class(data: bytes, at: int, indent: int) -> bool:
+    """Whether the line of Python at `at`, indented by so much, stands directly in the body of a class."""
+    for _ in range(2000):
+        if at <= 0:
+            return False
+        end = at - 1
+        at = data.rfind(b"\n", 0, end) + 1
+        line = data[at:end]
+        code = line.lstrip()
+        if code and not code.startswith((b"#", b")", b"]", b"}")) and len(line) - len(code) < indent:
+            return code.startswith(b"class ")
+    return False
+
+
+def sites_at(path: str, data: bytes, spots: Sequence[int]) -> List[Site]:
+    """The lines of a file that hold some places (ascending), in order; a line that holds several is of the first class among them. A
+    binary file has no lines worth telling apart: it is one site."""
+    is_binary = b"\0" in data
+    kinds = classes_at(data, spots[:1] if is_binary else spots, language_of(path, data) if len(data) <= CLASSIFY_LIMIT and not is_binary else OTHER)
+    sites: List[Site] = []
+    line, counted, start, end = 1, 0, 0, -1
+    for spot, kind in zip(spots, kinds):
+        if spot <= end:  # still the same line
+            if kind < sites[-1].kind:
+                sites[-1].kind, sites[-1].column = kind, spot - start
+            continue
+        line += data.count(b"\n", counted, spot)
+        start, end = data.rfind(b"\n", 0, spot) + 1, line_end(data, spot, len(data))
+        shown = max(start, min(spot - SITE_WIDTH // 4, end - SITE_WIDTH))
+        sites.append(Site(line, kind, spot - start, BINARY if is_binary else data[shown : min(end, shown + SITE_WIDTH)]))
+        counted = spot
+    return sites
+
+
+def name_finder(words: Sequence[bytes]) -> Callable[[str, bytes], List[Site]]:
+    """What finds the lines of a file that hold one of some words."""
+
+    def find(path: str, data: bytes) -> List[Site]:
+        spots = sorted({spot for word in words for spot in places_of(data, word)})
+        return sites_at(path, data, spots) if spots else []
+
+    return find
+
+
+# ── many files
+
+
+class Scan:
+    """What a search in many files came to: how many files were read, the sites in each that has any, and which could not be read."""
+
+    __slots__ = ("searched", "sites", "unread")
+
+    def __init__(self) -> None:
+        self.searched = 0
+        self.sites: Dict[str, List[Site]] = {}
+        self.unread: List[str] = []
+
+    def add(self, result: Tuple[int, List[Any], List[bytes]]) -> None:
+        """Take in the result of one process."""
+        searched, found, unread = result
+        self.searched += searched
+        self.sites.update((fsdecode(path), [Site(*site) for site in sites]) for path, sites in found)
+        self.unread += map(fsdecode, unread)
+
+    def counts(self) -> List[int]:
+        """How many sites there are of each class."""
+        counts = [0] * len(SITE_CLASSES)
+        for sites in self.sites.values():
+            for site in sites:
+                counts[site.kind] += 1
+        return counts
+
+
+def scan_workspace(top: str, words: Sequence[bytes], below: Sequence[str], find: Callable[[str, bytes], List[Site]]) -> Scan:
+    """Look into the files of a workspace that hold one of some words with `find`, which takes a path and all bytes; half of a large
+    batch of files is left to another process. Raises CtxError."""
+    scan = Scan()
+    try:
+        folder = posix.open(fsencode(top), posix.O_RDONLY | posix.O_CLOEXEC)
+    except OSError as error:
+        raise CtxError("%s: %s" % (quoted(top), error.strerror), "go to a directory that can be read") from None
+
+    def share(files: Sequence[bytes]) -> Callable[[], Tuple[int, List[Any], List[bytes]]]:
+        return lambda: scan_some(folder, files, words, find)
+
+    try:
+        for files in work_files(top, below):
+            half = len(files) // 2 if len(files) >= SCAN_SHARE and processors() > 1 else len(files)
+            other = in_child(share(files[half:])) if half < len(files) else None
+            scan.add(share(files[:half])())
+            if other:
+                scan.add(other())
+    finally:
+        posix.close(folder)
+    scan.sites = dict(sorted(scan.sites.items()))
+    return scan
+
+
+def scan_some(folder: int, files: Sequence[bytes], words: Sequence[bytes],
+              look: Callable[[str, bytes], List[Site]]) -> Tuple[int, List[Any], List[bytes]]:  # fmt: skip
+    """Look into those of some files below an open directory that hold one of some words: how many could be read, (path, sites as
+    tuples) of those with any, and those that could not be read. A link is no file."""
+    buffer = bytearray(SCAN_BUFFER)
+    flags = posix.O_RDONLY | posix.O_CLOEXEC | posix.O_NOFOLLOW | posix.O_NONBLOCK
+    buffers, find, word, more = [buffer], buffer.find, words[0], words[1:]
+    found: List[Any] = []
+    unread: List[bytes] = []
+    searched = 0
+    for path in files:
+        try:
+            fd = posix.open(path, flags, dir_fd=folder)
+        except OSError as error:
+            if error.errno not in (2, 20, 40, 62):  # ENOENT, ENOTDIR; ELOOP of Linux, of macOS
+                unread.append(path)
+            continue
+        try:
+            size = posix.readv(fd, buffers)
+            if size == SCAN_BUFFER:
+                data = read_rest(fd, buffer)
+            elif find(word, 0, size) >= 0 or any(find(other, 0, size) >= 0 for other in more):
+                data = bytes(memoryview(buffer)[:size])
+            else:
+                searched += 1
+                continue
+        except OSError as error:
+            if error.errno != 21:  # EISDIR: a submodule
+                unread.append(path)
+            continue
+        finally:
+            posix.close(fd)
+        searched += 1
+        sites = look(fsdecode(path), data)
+        if sites:
+            found.append((path, [(site.line, site.kind, site.column, site.text) for site in sites]))
+    return searched, found, unread
+
+
+def read_rest(fd: int, head: bytearray) -> bytes:
+    """All bytes of a file of which `head` was read. Raises OSError when they are too many."""
+    size = posix.fstat(fd).st_size
+    if size > SCAN_LIMIT:
+        raise OSError(27, "too large")
+    return bytes(head) + read_span(fd, len(head), max(size, len(head)))
+
+
+# ── one file: what it defines, calls and imports
+
+_FUNCTIONS = ("function", "method", "constructor", "macro")
+_CONTAINERS = ("class", "struct", "interface", "trait", "enum", "record", "union", "impl", "type", "module", "namespace")
+_GRAMMARS = {"typescript": "typescript language_typescript", "tsx": "typescript language_tsx", "php": "php language_php"}
+_WITH_GRAMMAR = frozenset("python javascript typescript tsx go rust java c cpp c-sharp ruby php bash".split())
+
+
+class Symbol:
+    """Something that a file defines: its name and kind, its first and last line, the line and column of its name, the names around it."""
+
+    __slots__ = ("name", "kind", "first", "last", "line", "column", "inside")
+
+    def __init__(self, name: str, kind: str, first: int, last: int, line: int, column: int, inside: str) -> None:
+        self.name = name
+        self.kind = kind
+        self.first = first
+        self.last = last
+        self.line = line
+        self.column = column
+        self.inside = inside
+
+    @property
+    def path(self) -> str:
+        """The name behind those around it, as in Class.method."""
+        return "%s.%s" % (self.inside, self.name) if self.inside else self.name
+
+
+class Extraction:
+    """What one engine found in one file: symbols in order, calls (name, line), imports (module as written, names). `engine` is
+    tree-sitter, ast, lexical, or none where the file could not be read as code, with the reason in `why`; `broken` tells that the
+    parser met something that it did not understand, so that what is missing may be there."""
+
+    __slots__ = ("engine", "symbols", "calls", "imports", "broken", "why")
+
+    def __init__(self, engine: str, why: str = "") -> None:
+        self.engine = engine
+        self.symbols: List[Symbol] = []
+        self.calls: List[Tuple[str, int]] = []
+        self.imports: List[Tuple[str, List[str]]] = []
+        self.broken = False
+        self.why = why
+
+    def around(self, line: int) -> Optional[Symbol]:
+        """The innermost function or class around a line, None when it is in none."""
+        found = None
+        for symbol in self.symbols:
+            if symbol.first <= line <= symbol.last and symbol.kind in _FUNCTIONS + _CONTAINERS:
+                found = symbol
+        return found
+
+    def named(self, name: str) -> List[Symbol]:
+        """What defines a name; `A.b` is b in A."""
+        inside, _, last = name.rpartition(".")
+        return [
+            symbol for symbol in self.symbols
+            if symbol.name == last and symbol.kind != "impl" and (not inside or ("." + symbol.inside).endswith("." + inside))
+        ]  # fmt: skip
+
+    def to_plain(self) -> List[Any]:
+        """As plain data, for the cache."""
+        symbols = [[getattr(symbol, name) for name in Symbol.__slots__] for symbol in self.symbols]
+        return [self.engine, symbols, self.calls, self.imports, self.broken]
+
+    @classmethod
+    def of_plain(cls, value: List[Any]) -> Extraction:
+        """What `to_plain` made. Raises ValueError, TypeError or LookupError for anything else."""
+        found = cls(value[0])
+        found.symbols = [Symbol(*fields) for fields in value[1]]
+        found.calls = [(str(name), int(line)) for name, line in value[2]]
+        found.imports = [(str(module), list(names)) for module, names in value[3]]
+        found.broken = bool(value[4])
+        return found
+
+
+def extraction_of(path: str, data: bytes, limit: int = PARSE_LIMIT) -> Extraction:
+    """What a file defines, calls and imports, by the best engine there is; what a parser found is kept by the file's content. A file of
+    more than `limit` bytes is not parsed now, nor is what is too large for any parser: the engine is then `none`."""
+    language = language_of(path, data)
+    if not isinstance(language, Language):
+        return Extraction("none", "it is no program in a language known here")
+    if len(data) > PARSE_LIMIT or b"\0" in data:
+        return Extraction("none", "it is too large" if len(data) > PARSE_LIMIT else "it is binary")
+    query = grammar_query(language.name) if language.name in _WITH_GRAMMAR else b""
+    key = sha256(b"\0".join((b"%d" % FORMAT, VERSION.encode(), language.name.encode(), query, data))).hexdigest()
+    found = cached_extraction(key)
+    if found is None and len(data) > limit:
+        return Extraction("none", "it is too large to be parsed now")
+    if found is None:
+        found = by_tree_sitter(language.name, query, data) if query else None
+        if found is None and language.name == "python":
+            found = by_ast(data)
+        if found is not None:
+            cache_extraction(key, found)
+    return found or by_lexicon(language, data)
+
+
+def cached_extraction(key: str) -> Optional[Extraction]:
+    """What was extracted before. Each entry has one slot, whose newest it is, so that the cache is bounded without a collection."""
+    for store in stores():
+        try:
+            head, _, body = read_file("%s/symbols/%d" % (store.root, int(key[:8], 16) % CACHE_SLOTS)).partition(b"\n")
+            if head == key.encode():
+                return Extraction.of_plain(from_json(body))
+        except (OSError, ValueError, TypeError, LookupError):
+            continue
+    return None
+
+
+def cache_extraction(key: str, found: Extraction) -> None:
+    """Keep what was extracted, where a store can be written."""
+    body = to_json(found.to_plain()).encode()
+    if len(body) <= CACHE_ENTRY:
+        try:
+            folder = writable_store().root + "/symbols"
+            make_dirs(folder)
+            write_atomic("%s/%d" % (folder, int(key[:8], 16) % CACHE_SLOTS), b"%s\n%s" % (key.encode(), body))
+        except OSError:
+            pass  # it is found again next time
+
+
+def grammar_query(language: str) -> bytes:
+    """The query that finds what a program of that language defines, calls and imports; b"" when it is not beside this program."""
+    loader: Any = globals().get("__loader__")
+    name = "%s/grammars/%s.scm" % (__file__.rpartition("/")[0] or ".", language)
+    try:
+        return bytes(loader.get_data(name)) if loader and hasattr(loader, "get_data") else read_file(name)
+    except OSError:
+        return b""
+
+
+_parsers: Dict[str, Tuple[Any, Any]] = {}  # of each language: (parser, query cursor)
+
+
+def parser_of(language: str, query: bytes) -> Tuple[Any, Any]:
+    """A parser of a language, and what runs its query. Raises ImportError, AttributeError, ValueError, TypeError, OSError: not installed,
+    or of a version that does not fit."""
+    if language not in _parsers:
+        import tree_sitter  # type: ignore[import-not-found,unused-ignore]
+
+        module, _, function = _GRAMMARS.get(language, language.replace("-", "_") + " language").partition(" ")
+        grammar = tree_sitter.Language(getattr(__import__("tree_sitter_" + module), function)())
+        _parsers[language] = tree_sitter.Parser(grammar), tree_sitter.QueryCursor(tree_sitter.Query(grammar, query.decode()))
+    return _parsers[language]
+
+
+def by_tree_sitter(language: str, query: bytes, data: bytes) -> Optional[Extraction]:
+    """An extraction by tree-sitter; None when it, or the grammar, is not installed, or is of a version that does not fit."""
+    import gc
+
+    is_collecting = gc.isenabled()
+    gc.disable()  # trees are held while they are read: collecting costs more than parsing
+    try:
+        parser, cursor = parser_of(language, query)
+        root = parser.parse(data).root_node
+        return from_matches(cursor.matches(root), root.has_error)
+    except (ImportError, AttributeError, ValueError, TypeError, OSError):
+        return None
+    finally:
+        if is_collecting:
+            gc.enable()
+
+
+def from_matches(matches: Iterable[Tuple[int, Dict[str, List[Any]]]], broken: bool) -> Extraction:
+    """An extraction from the matches of a query: `@name` of a definition, whose node has the name of its kind; `@in` what is around it
+    without enclosing it; `@call`; `@module` with `@imported`."""
+    found = Extraction("tree-sitter")
+    found.broken = broken
+    spans: Dict[int, Tuple[int, int, str, str, int, int, int, int, str]] = {}
+    imports: Dict[Tuple[int, str], List[str]] = {}
+    for _, captures in sorted(matches, key=lambda match: match[0]):  # of two patterns for one name the upper one holds
+        if "name" in captures:
+            name, inside = captures.pop("name")[0], captures.pop("in", None)
+            kind, nodes = next((item for item in captures.items() if not item[0].startswith("_")), ("", []))
+            if nodes and name.start_byte not in spans:
+                node, word = nodes[0], node_text(name).lstrip(":")
+                last = node.end_point[0] + (node.end_point[1] > 0 or node.end_byte == node.start_byte)
+                place = (name.start_point[0] + 1, name.start_point[1])
+                spans[name.start_byte] = (node.start_byte, -node.end_byte, word, kind, node.start_point[0] + 1, last, *place, node_text(inside[0]) if inside else "")
+        elif "call" in captures:
+            found.calls += [(node_text(node), node.start_point[0] + 1) for node in captures["call"]]
+        elif "module" in captures:
+            module = captures["module"][0]
+            names = imports.setdefault((module.start_byte, node_text(module)), [])
+            names += [node_text(node) for node in captures.get("imported", ())]
+    found.symbols = nested([(start, -end, *rest) for start, end, *rest in sorted(spans.values())])
+    found.calls = sorted(set(found.calls), key=lambda call: (call[1], call[0]))
+    found.imports = [(module.strip("\"'<>`"), names) for (_, module), names in sorted(imports.items())]
+    return found
+
+
+def node_text(node: Any) -> str:
+    """The text of a syntax node."""
+    return fsdecode(node.text)
+
+
+def nested(spans: Iterable[Any]) -> List[Symbol]:
+    """Symbols from (start, end, name, kind, first, last, line, column, inside), those around others first. What a function keeps to
+    itself, its variables, is left out."""
+    symbols: List[Symbol] = []
+    around: List[Tuple[int, Symbol]] = []
+    for start, end, name, kind, first, last, line, column, inside in spans:
+        while around and around[-1][0] <= start:
+            around.pop()
+        outer = around[-1][1] if around else None
+        if kind in ("variable", "field") and any(symbol.kind in _FUNCTIONS for _, symbol in around):
+            continue
+        if kind == "function" and outer and outer.kind in _CONTAINERS and outer.kind not in ("module", "namespace"):
+            kind = "method"
+        elif kind == "variable" and outer and outer.kind not in ("module", "namespace"):
+            kind = "field"
+        symbols.append(Symbol(name, kind, first, max(first, last), line, column, inside or (outer.path if outer else "")))
+        if kind in _FUNCTIONS + _CONTAINERS:
+            around.append((end, symbols[-1]))
+    return symbols
+
+
+def by_ast(data: bytes) -> Optional[Extraction]:
+    """An extraction of a Python file by the interpreter's own parser; None when that does not accept it."""
+    import ast
+    import warnings
+
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            tree = ast.parse(data)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+    found = Extraction("ast")
+    lines = data.split(b"\n")
+    spans: List[Any] = []
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):
+            kind = "class" if isinstance(node, ast.ClassDef) else "function"
+            column = lines[node.lineno - 1].find(node.name.encode(), node.col_offset)
+            spans.append(((node.lineno, node.col_offset), end_of(node), node.name, kind, node.lineno, end_of(node)[0], node.lineno, column, ""))
+        elif isinstance(node, (ast.Assign, ast.AnnAssign)):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            names = [name for target in targets for name in getattr(target, "elts", [target]) if isinstance(name, ast.Name)]
+            for name in names:
+                place = (name.lineno, name.col_offset)
+                spans.append((place, end_of(node), name.id, "variable", node.lineno, end_of(node)[0], *place, ""))
+        elif isinstance(node, ast.Call):
+            function = node.func
+            name_of = function.id if isinstance(function, ast.Name) else function.attr if isinstance(function, ast.Attribute) else ""
+            if name_of:
+                found.calls.append((name_of, end_of(function)[0]))
+        elif isinstance(node, ast.Import):
+            found.imports += [(alias.name, []) for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            found.imports.append(("." * node.level + (node.module or ""), [alias.name for alias in node.names if alias.name != "*"]))
+    found.symbols = nested(sorted(spans, key=lambda span: (span[0], [-n for n in span[1]])))
+    found.calls = sorted(set(found.calls), key=lambda call: (call[1], call[0]))
+    return found
+
+
+def end_of(node: Any) -> Tuple[int, int]:
+    """Where a node of Python's syntax tree ends."""
+    return int(node.end_lineno), int(node.end_col_offset)
+
+
+def by_lexicon(language: Language, data: bytes) -> Extraction:
+    """An extraction without a parser: what looks like a definition, each as long as lines are indented deeper than it."""
+    found = Extraction("lexical")
+    words = [match.span() for match in rx(rb"[A-Za-z_$\x80-\xff][\w$\x80-\xff]*[?!]?").finditer(data)]
+    kinds = classes_at(data, [start for start, _ in words], language)
+    lines = data.split(b"\n")
+    spans: List[Any] = []
+    line, counted, taken = 1, 0, 0
+    for (start, end), kind in zip(words, kinds):
+        if kind != DEFINITION:
+            continue
+        line += data.count(b"\n", counted, start)
+        counted = start
+        if line == taken or data[start:end] in _NO_NAMES:  # `type T = struct` defines one thing
+            continue
+        taken, first = line, data.rfind(b"\n", 0, start) + 1
+        symbol = symbol_on(lines, line, start - first, end - start)
+        spans.append(((line, start - first), (symbol.last, 1 << 30), symbol.name, symbol.kind, line, symbol.last, line, start - first, ""))
+    found.symbols = nested(spans)
+    return found
+
+
+def symbol_on(lines: Sequence[bytes], line: int, column: int, size: int) -> Symbol:
+    """What the name at a place of some lines defines, by how it looks."""
+    text = lines[line - 1]
+    kind = lexical_kind(text[:column], text[column + size : column + size + 1])
+    return Symbol(fsdecode(text[column : column + size]), kind, line, block_end(lines, line - 1) + 1, line, column, "")
+
+
+_NO_NAMES = frozenset(b"class struct enum union mut self int void bool string static const".split())  # which may follow a word that defines
+_KINDS_BY_WORD = dict(
+    {name: name for name in ("class", "struct", "interface", "enum", "union", "record", "namespace", "module", "trait", "type", "object", "function", "macro")},
+    **{"def": "function", "fn": "function", "func": "function", "fun": "function", "sub": "function", "define": "macro", "mod": "module", "protocol": "interface"},
+    **{"typedef": "type", "delegate": "type", "package": "package", "const": "constant", "static": "variable", "let": "variable", "var": "variable", "val": "variable"},
+)
+
+
+def around_lexically(data: bytes, at: int, language: Language) -> str:
+    """The names around the line that begins at `at`, by how far lines before it are indented; "" when there are none."""
+    names: List[str] = []
+    indent = indent_of(data[at : line_end(data, at, len(data))])
+    for _ in range(5000):
+        if at <= 0 or not indent:
+            break
+        end = at - 1
+        at = data.rfind(b"\n", 0, end) + 1
+        line = data[at:end]
+        if line.isspace() or indent_of(line) >= indent or line.lstrip()[:1] in (b"", b"#", b")", b"]", b"}", b"{"):
+            continue
+        indent = indent_of(line)
+        for word in rx(_NAME).finditer(line):
+            if word.group() not in _NO_NAMES and definition_or_use(data, at + word.start(), language) == DEFINITION:
+                if lexical_kind(line[: word.start()], line[word.end() : word.end() + 1]) in _FUNCTIONS + _CONTAINERS:
+                    names.insert(0, fsdecode(word.group()))
+                break
+    return ".".join(names)
+
+
+def lexical_kind(before: bytes, after: bytes) -> str:
+    """The kind of a definition by the word before it, else by what follows."""
+    for word in reversed(rx(rb"[a-z]+").findall(before)):
+        kind = _KINDS_BY_WORD.get(word.decode(), "")
+        if kind and not (after == b"(" and kind in ("variable", "constant")):
+            return kind
+    return "function" if after == b"(" else "variable"
+
+
+def block_end(lines: Sequence[bytes], at: int) -> int:
+    """Index of the last line of what begins at line `at`: the next one that is not indented deeper, if that closes it, else before it."""
+    indent = indent_of(lines[at])
+    end = at
+    for i in range(at + 1, len(lines)):
+        code = lines[i].strip()
+        if not code:
+            continue
+        if indent_of(lines[i]) <= indent and not code.startswith((b"{", b")", b"]")):
+            return i if rx(rb"\}|end\b|fi\b|done\b|esac\b").match(code) else end
+        end = i
+    return end
+
+
+def indent_of(line: bytes) -> int:
+    """How far a line is indented."""
+    return len(line) - len(line.lstrip())
+
+
+# ── answers: rows about a workspace
+
+
+class TreeReader:
+    """The files of a workspace as they are now, and what is extracted from them: each read once; at most
+    PARSE_FILES of them, or PARSE_BYTES, are parsed."""
+
+    __slots__ = ("top", "held", "parsed", "engines", "left", "cheap")
+
+    def __init__(self, top: str) -> None:
+        self.top = top
+        self.held: Dict[str, bytes] = {}
+        self.parsed: Dict[str, Extraction] = {}
+        self.engines: Dict[str, int] = {}
+        self.left = PARSE_BYTES
+        self.cheap = REFINE_BYTES
+
+    def data(self, path: str) -> bytes:
+        """The bytes of a file, b"" when it cannot be read."""
+        if path not in self.held:
+            try:
+                fd = posix.open(fsencode("%s/%s" % (self.top, path)), posix.O_RDONLY | posix.O_CLOEXEC | posix.O_NOFOLLOW | posix.O_NONBLOCK)
+                file = OpenFile(fd)
+                self.held[path] = file.read(0, min(file.size, CLASSIFY_LIMIT))
+            except OSError:
+                self.held[path] = b""
+        return self.held[path]
+
+    def extraction(self, path: str) -> Optional[Extraction]:
+        """What a file defines, calls and imports; None when enough files were parsed already."""
+        if path not in self.parsed:
+            self.left -= len(self.data(path))
+            if len(self.parsed) >= PARSE_FILES or self.left < 0:
+                return None
+            found = self.parsed[path] = extraction_of(path, self.data(path))
+            self.engines[found.engine] = self.engines.get(found.engine, 0) + 1
+        return self.parsed[path]
+
+    def refining(self, path: str) -> Optional[Extraction]:
+        """`extraction`, as far as it costs little: of small files, and what was parsed before."""
+        if path not in self.parsed:
+            found = extraction_of(path, self.data(path), max(0, self.cheap))
+            if found.engine not in ("tree-sitter", "ast"):
+                return None
+            self.cheap -= len(self.data(path))
+            self.parsed[path] = found
+            self.engines[found.engine] = self.engines.get(found.engine, 0) + 1
+        return self.parsed[path]
+
+    def around(self, path: str, line: int) -> str:
+        """The names around a line: by what was parsed already, else by the lexer."""
+        if path in self.parsed:
+            symbol = self.parsed[path].around(line)
+            return symbol.path if symbol else ""
+        data = self.data(path)
+        language = language_of(path, data)
+        start = Source.of_bytes("output", data).start_of(line)
+        return around_lexically(data, start, language) if isinstance(language, Language) else ""
+
+    def address(self, path: str, first: int, last: int) -> str:
+        """The anchored address of lines of a file."""
+        source = Source.of_bytes("output", self.data(path))
+        start, end = source.start_of(first), source.start_of(last + 1)
+        return shell_argument(str(Address("repo", path).at(first, last, anchor_at(source, start, end) if start < end else "")))
+
+    def text(self, path: str, line: int) -> Tuple[str, int]:
+        """A line of a file as it may be shown, and how many secrets were replaced in it."""
+        if b"\0" in self.data(path):
+            return fsdecode(BINARY), 0
+        source = Source.of_bytes("output", self.data(path))
+        start, end = source.start_of(line), source.start_of(line + 1)
+        shown, secrets = line_shown(source, start, end, start, SITE_WIDTH) if start < end else (b"", 0)
+        return visible(shown.strip()), secrets
+
+    def note(self) -> str:
+        """Which engines were asked, and for how many files."""
+        return "; ".join("%s %s" % (name, plural(count, "file")) for name, count in sorted(self.engines.items()))
+
+
+class Answer:
+    """Rows of one kind (symbols, sites, files, records, text), each a dictionary: `head` says what they are, `engine` who found them,
+    `remarks` what else must be known."""
+
+    __slots__ = ("kind", "rows", "head", "engine", "remarks", "reader")
+
+    def __init__(self, kind: str, reader: TreeReader) -> None:
+        self.kind = kind
+        self.reader = reader
+        self.rows: List[Dict[str, Any]] = []
+        self.head: List[str] = []
+        self.engine = ""
+        self.remarks: List[str] = []
+
+
+def workspace_reader() -> TreeReader:
+    """A reader of the workspace around the working directory. Raises CtxError when there is none."""
+    top = workspace()
+    if not top:
+        raise CtxError("there is no workspace here", "go to a directory below a git work tree or a ctx.toml")
+    return TreeReader(top)
+
+
+def scan_remarks(scan: Scan) -> List[str]:
+    """What must be said of a search: files that could not be read are unknown, which is not the same as none."""
+    if not scan.unread:
+        return []
+    names = ", ".join(visible(fsencode(path)) for path in scan.unread[:3])
+    return ["unknown: %s not read (%s%s)" % (plural(len(scan.unread), "file was", "files were"), names, ", …" if len(scan.unread) > 3 else "")]
+
+
+def find_refs(names: Sequence[str], below: Sequence[str] = ()) -> Answer:
+    """Every line of the workspace that holds one of some names: definitions first, then uses, then mentions. Raises CtxError."""
+    reader = workspace_reader()
+    words = [check_name(name) for name in names]
+    scan = scan_workspace(reader.top, words, below_workspace(reader.top, below), name_finder(words))
+    refine(scan, names, reader)
+    answer = Answer("sites", reader)
+    answer.rows = site_rows(scan)
+    answer.head = [scan_head(" or ".join(names), scan)]
+    answer.engine, answer.remarks = "lexical", scan_remarks(scan)
+    return answer
+
+
+def find_pattern(pattern: str, below: Sequence[str] = ()) -> Answer:
+    """Every line of the workspace that matches a regular expression, with its class. Raises CtxError."""
+    reader, query = workspace_reader(), Query(pattern)
+
+    def find(path: str, data: bytes) -> List[Site]:
+        way = "line" if b"\0" in data[:KIB] else query.way(data, 0, len(data))
+        return sites_at(path, data, [spot for _, _, spot in query.hits(way, data, 0, len(data))])
+
+    words = query.literals if query.literals and not query.fold else [b""]
+    scan = scan_workspace(reader.top, words, below_workspace(reader.top, below), find)
+    answer = Answer("sites", reader)
+    answer.rows = site_rows(scan)
+    answer.head = [scan_head(visible(fsencode(pattern)), scan)]
+    answer.engine, answer.remarks = "lexical", scan_remarks(scan)
+    return answer
+
+
+def scan_head(what: str, scan: Scan) -> str:
+    """What a search found, in numbers."""
+    counts = scan.counts()
+    numbers = (plural(counts[DEFINITION], "definition"), plural(counts[USE], "use"), plural(sum(counts[COMMENT:]), "mention"))
+    return "%s: %s in %s (of %s searched)" % (what, ", ".join(numbers), plural(len(scan.sites), "file"), commas(scan.searched))
+
+
+def refine(scan: Scan, names: Sequence[str], reader: TreeReader) -> None:
+    """Let a parser say which of the lines that look like definitions are some, as far as that costs little."""
+    for path, sites in scan.sites.items():
+        likely = [site for site in sites if site.kind == DEFINITION]
+        extraction = reader.refining(path) if likely else None
+        if extraction:
+            lines = {symbol.line for name in names for symbol in extraction.named(name)}
+            for site in sites:
+                if site.kind in (DEFINITION, USE) and site.line in lines:
+                    site.kind = DEFINITION
+                elif site.kind == DEFINITION and not extraction.broken:
+                    site.kind = USE
+
+
+def site_rows(scan: Scan) -> List[Dict[str, Any]]:
+    """The sites of a search as rows, by class, path and line."""
+    found = [(site.kind, path, site.line, site) for path, sites in scan.sites.items() for site in sites]
+    found.sort(key=lambda row: row[:3])
+    return [{"path": path, "line": line, "class": SITE_CLASSES[kind], "column": site.column, "text": fsdecode(site.text)} for kind, path, line, site in found]
+
+
+def find_definitions(name: str, below: Sequence[str] = ()) -> Answer:
+    """What defines a name; of `A.b` the b in A. Raises CtxError."""
+    last = name.rpartition(".")[2]
+    reader, word = workspace_reader(), check_name(last)
+    scan = scan_workspace(reader.top, [word], below_workspace(reader.top, below), name_finder([word]))
+    answer = Answer("symbols", reader)
+    unsure = 0
+    for path, sites in sorted(scan.sites.items(), key=lambda item: (min(site.kind for site in item[1]), item[0])):
+        likely = [site for site in sites if site.kind == DEFINITION]
+        if not likely and not any(may_define(path, site, word) for site in sites):
+            continue
+        extraction = reader.extraction(path)
+        symbols = extraction.named(name) if extraction else []
+        answer.rows += [symbol_row(path, symbol, extraction) for symbol in symbols if extraction]
+        if "." not in name and (extraction is None or extraction.broken or extraction.engine in ("lexical", "none")):
+            known = {symbol.line for symbol in symbols}
+            answer.rows += [dict(_LIKELY, path=path, line=site.line, last=site.line, name=name) for site in likely if site.line not in known]
+        unsure += extraction is None
+    answer.rows.sort(key=lambda row: (row["kind"] in ("declaration", "definition-like"), row["path"], row["line"]))
+    answer.head = ["%s: %s in %s (of %s searched)" % (name, plural(len(answer.rows), "definition"), plural(len({row["path"] for row in answer.rows}), "file"), commas(scan.searched))]
+    answer.engine, answer.remarks = "lexical", scan_remarks(scan)
+    if unsure:
+        answer.remarks.append("unknown: %s not parsed that may define it; name a path to look there" % plural(unsure, "file"))
+    return answer
+
+
+_LIKELY: Dict[str, Any] = {"path": "", "line": 0, "last": 0, "kind": "definition-like", "name": "", "in": "", "engine": "lexical"}
+
+
+def may_define(path: str, site: Site, word: bytes) -> bool:
+    """Whether a line that does not look like a definition may be one all the same: of a member, or behind a condition."""
+    if site.kind != USE or rx(_STATEMENT).match(site.text):
+        return False
+    is_python = path.endswith((".py", ".pyi"))
+    after = rb"[ \t]*(?:=(?!=)|:[ \t]*[\w\"']|(?:,[ \t]*\w+[ \t]*)+=(?!=))" if is_python else rb"[ \t]*(?:=(?!=)|[:,;{()\[]|$|[ \t][\w*])"
+    return bool(rx(rb"^[ \t]*(?:[\w:.<>,?\[\]@$#\"']+[ \t*&]+)*[(*&$#]*" + rx_escape(fsdecode(word)) + after).search(site.text))
+
+
+def symbol_row(path: str, symbol: Symbol, extraction: Extraction) -> Dict[str, Any]:
+    """A symbol as a row."""
+    place = {"path": path, "line": symbol.first, "last": symbol.last, "kind": symbol.kind, "name": symbol.name}
+    return dict(place, **{"in": symbol.inside, "engine": extraction.engine})
+
+
+def find_enclosing(address: Address) -> Answer:
+    """The innermost definition around the lines of a live file. Raises CtxError."""
+    reader = workspace_reader()
+    place = resolve(address)
+    if not place.is_live:
+        raise CtxError("%s: not a live file" % address, "write repo:PATH:LINE")
+    extraction = known_extraction(reader, place.address.name)
+    line = place.lines.first if place.lines else 1
+    symbol = extraction.around(line)
+    answer = Answer("symbols", reader)
+    answer.rows = [symbol_row(place.address.name, symbol, extraction)] if symbol else []
+    answer.head = ["line %d of %s is %s" % (line, visible(fsencode(place.address.name)), "in %s" % symbol.path if symbol else "in no definition")]
+    answer.remarks = place.remarks
+    return answer
+
+
+def known_extraction(reader: TreeReader, path: str) -> Extraction:
+    """What a file defines, where an engine can tell. Raises CtxError: unknown."""
+    extraction = reader.extraction(path)
+    if extraction is None or extraction.engine == "none":
+        why = extraction.why if extraction else "enough files were parsed"
+        raise CtxError("%s: unknown, %s" % (quoted(path), why), "read it: %s get %s" % (self_command(), shell_argument("repo:" + path)))
+    return extraction
+
+
+def find_outline(path: str) -> Answer:
+    """What a file of the workspace defines, in order. Raises CtxError."""
+    reader = workspace_reader()
+    name = path[5:] if path.startswith("repo:") else below_workspace(reader.top, [path])[0]
+    if is_dir("%s/%s" % (reader.top, name)):
+        raise CtxError("%s: is a directory" % quoted(path), "name a file; ctx q 'files %s' lists them" % shell_word(name))
+    name = live_place(name).address.name
+    extraction = known_extraction(reader, name)
+    answer = Answer("symbols", reader)
+    answer.rows = [symbol_row(name, symbol, extraction) for symbol in extraction.symbols]
+    data = reader.data(name)
+    lines = data.count(b"\n") + (not data.endswith(b"\n"))
+    answer.head = ["%s: %s, %s, est %s tokens" % (visible(fsencode(name)), plural(len(answer.rows), "symbol"), plural(lines, "line"), commas(round2(estimate_tokens(data))))]
+    if extraction.broken:
+        answer.remarks.append("unknown: the parser did not understand all of this file; what is missing here may be there")
+    return answer
+
+
+# ── who calls what
+
+
+def find_callers(name: str, below: Sequence[str] = (), candidates: bool = False) -> Answer:
+    """Calls of a name. A call is a fact where its file defines the name, or imports a file that does, or is of the same package; any
+    other is a candidate, told as a number unless asked for. Raises CtxError."""
+    last = name.rpartition(".")[2]
+    reader, word = workspace_reader(), check_name(last)
+    scan = scan_workspace(reader.top, [word], below_workspace(reader.top, below), name_finder([word]))
+    in_code = {path: sites for path, sites in scan.sites.items() if any(site.kind in (DEFINITION, USE) for site in sites)}
+    homes: Set[str] = set()
+    extractions: Dict[str, Extraction] = {}
+    skipped = 0
+    for path, sites in sorted(in_code.items(), key=lambda item: (min(site.kind for site in item[1]), item[0])):
+        extraction = reader.extraction(path)
+        if extraction is None:
+            skipped += sum(site.kind == USE for site in sites)
+            continue
+        extractions[path] = extraction
+        if extraction.named(name):
+            homes.add(path)
+    rows: List[Dict[str, Any]] = []
+    for path in sorted(extractions):
+        link = link_between(path, extractions[path], homes, last)
+        rows += [dict(row, link=link or "name only") for row in call_rows(path, extractions[path], last, in_code[path])]
+    facts = [row for row in rows if row["link"] != "name only"]
+    answer = Answer("sites", reader)
+    answer.rows = sorted(rows, key=lambda row: (row["link"] == "name only", row["path"], row["line"])) if candidates else facts
+    more = len(rows) - len(facts) + skipped
+    answer.head = ["%s: %s, %s by name only; defined in %s" % (name, plural(len(facts), "call"), plural(more, "candidate"), plural(len(homes), "file"))]
+    answer.engine, answer.remarks = "lexical", scan_remarks(scan)
+    if len(rows) > len(facts) and not candidates:
+        answer.remarks.append("%s held back: add --candidates" % plural(len(rows) - len(facts), "candidate"))
+    if skipped:
+        answer.remarks.append("unknown: %s in files that were not parsed; name a path to look there" % plural(skipped, "use"))
+    return answer
+
+
+def call_rows(path: str, extraction: Extraction, name: str, sites: Sequence[Site]) -> Iterator[Dict[str, Any]]:
+    """The calls of a name in one file, by what parsed it, else the uses with a parenthesis behind."""
+    texts = {site.line: site.text for site in sites}
+    if extraction.engine in ("tree-sitter", "ast"):
+        lines = [line for called, line in extraction.calls if called == name]
+    else:
+        lines = [site.line for site in sites if site.kind == USE and rx(rb"(?<![\w])" + rx_escape(name) + rb"[ \t]*[(!]").search(site.text)]
+    for line in lines:
+        symbol = extraction.around(line)
+        yield {"path": path, "line": line, "class": "use", "text": fsdecode(texts.get(line, b"")), "in": symbol.path if symbol else ""}
+
+
+def rx_escape(text: str) -> bytes:
+    """`text` as an expression that matches nothing else."""
+    import re
+
+    return re.escape(fsencode(text))
+
+
+def link_between(path: str, extraction: Extraction, homes: Set[str], name: str) -> str:
+    """Why a name in one file is what one of the files `homes` defines: "same file", "imported", "same package", or "" when nothing says so."""
+    if path in homes:
+        return "same file"
+    if any(imports_file(path, module, names, home, name) for module, names in extraction.imports for home in sorted(homes)):
+        return "imported"
+    language = kind_of_file(path)
+    is_package = isinstance(language, Language) and language.name in ("go", "java", "kotlin")
+    return "same package" if is_package and any(home.rpartition("/")[0] == path.rpartition("/")[0] for home in homes) else ""
+
+
+_STANDS_FOR_FOLDER = ("__init__", "index", "mod", "lib")  # files that are imported by the name of their directory
+
+
+def imports_file(path: str, module: str, names: Sequence[str], home: str, name: str) -> bool:
+    """Whether an import in the file `path`, of a module as it is written there, leads to the file `home`."""
+    target = home.rpartition(".")[0].split("/") if "." in home.rpartition("/")[2] else home.split("/")
+    if target[-1] in _STANDS_FOR_FOLDER:
+        target = target[:-1]
+    here = path.split("/")[:-1]
+    if home.endswith(".go"):
+        return len(target) > 1 and module.split("/")[-1] == target[-2]
+    if module.startswith((".", "super::", "self::")):
+        dots = len(module) - len(module.lstrip("."))
+        is_path = module.startswith(("./", "../"))
+        rest = segments(module)
+        up = module.split("/").count("..") if is_path else dots - 1 if dots else module.count("super::")
+        base = here[: len(here) - up] if up else here
+        return any(target == base + rest[: len(rest) - cut] + list(more) for cut in (0, 1) for more in [(), *((other,) for other in names)])
+    for whole in expanded(module):
+        for parts in [segments(whole), segments(whole)[:-1] if segments(whole)[-1:] in ([name], ["*"]) else []] + [segments(whole) + [other] for other in names]:
+            if len(parts) > 1 and target[-len(parts) :] == parts:
+                return True
+            if len(parts) == 1 and target[-1:] == parts and (target[:-1] in (here, [], ["src"], ["lib"]) or "/" in module or module.endswith((".h", ".hpp"))):
+                return True
+    return False
+
+
+def expanded(module: str) -> List[str]:
+    """The modules that an import names: of `a::{b, c::d}` each with its prefix."""
+    head, brace, rest = module.partition("{")
+    return [head + item.split(" as ")[0].strip() for item in rest.rstrip("} \n").split(",") if item.strip()] if brace else [module]
+
+
+def segments(module: str) -> List[str]:
+    """The parts of a module's name, without what stands for a place or a kind of file."""
+    text = rx(rb"\.(?:js|mjs|cjs|ts|tsx|jsx|h|hh|hpp|rb|php|sh)$").sub(b"", fsencode(module))
+    return [fsdecode(part) for part in rx(rb"[^./\\:]+").findall(text) if part not in (b"crate", b"self", b"super")]
+
+
+# ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+# 19 · query
+# Knows the algebra of `ctx q`: sources, stages, their kinds and bounds; how rows are paged and kept. Never knows hosts, nor how rows are found.
+# ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+STAGES_MOST = 8  # of a query, its source included
+FACTS_MOST = 2000  # facts of one run that a query reads
+COMMITS_MOST = 1000  # commits that `touched` looks at
+TEXT_MOST = 256 * KIB  # bytes that `get` brings
+
+if TYPE_CHECKING:
+    Rows = List[Dict[str, Any]]
+    Fields = Optional[Tuple[str, ...]]  # of a row; None: as the data has them
+
+_SITE = ("path", "line", "class", "column", "text", "in")
+_SYMBOL = ("path", "line", "last", "kind", "name", "in", "engine")
+_FACT = ("path", "line", "kind", "identity", "message", "frames", "at")
+_RUN = ("handle", "outcome", "bytes", "command")
+_COMMIT = ("commit", "author", "time", "subject", "files")
+_FILE = ("path", "count")
+_ROW_KINDS = ("sites", "symbols", "files", "records")
+
+
+# ── the page
+
+
+def row_text(kind: str, row: Dict[str, Any]) -> str:
+    """A row as one line of the complete answer."""
+    if kind == "sites":
+        note = "".join("  · %s" % row[key] for key in ("in", "link") if row.get(key))
+        return "%s:%d:%s: %s%s" % (row["path"], row["line"], row["class"], row["text"].strip(), note)
+    if kind == "symbols":
+        name = "%s.%s" % (row["in"], row["name"]) if row["in"] else row["name"]
+        return "%s:%d-%d: %s %s" % (row["path"], row["line"], row["last"], row["kind"], name)
+    if kind == "text":
+        return str(row["text"])
+    return "  ".join(plain_value(value) for value in row.values())
+
+
+def plain_value(value: Any) -> str:
+    """A value of a record as text."""
+    if isinstance(value, list):
+        return " ".join(map(plain_value, value[:20])) + (" …" if len(value) > 20 else "")
+    return value if isinstance(value, str) else to_json(value)
+
+
+class AnswerPage:
+    """The first rows of an answer as text: the lines, how many rows they show, how many secrets were replaced."""
+
+    __slots__ = ("answer", "budget", "lines", "shown", "secrets")
+
+    def __init__(self, answer: Answer, budget: int) -> None:
+        self.answer = answer
+        self.budget = budget - price(answer.head) - 40
+        self.lines: List[str] = []
+        self.shown = 0
+        self.secrets = 0
+        fill = {"sites": self.fill_sites, "symbols": self.fill_symbols}.get(answer.kind, self.fill_plain)
+        fill()
+
+    def take(self, lines: Sequence[str], rows: int) -> bool:
+        """Put lines on the page if they fit, or if it is empty; whether they were put."""
+        cost = price(lines)
+        if cost > self.budget and self.shown:
+            return False
+        self.budget -= cost
+        self.lines += lines
+        self.shown += rows
+        return True
+
+    def fill_plain(self) -> None:
+        """Rows that are about no place in a file."""
+        if self.answer.kind == "records" and self.answer.rows:
+            self.take([visible(redact(fsencode("  ".join(self.answer.rows[0])))[0])], 0)
+        for row in self.answer.rows:
+            text, secrets = redact(fsencode(row_text(self.answer.kind, row)))
+            if not self.take([visible(text[: 2 * HIT_WIDTH])], 1):
+                return
+            self.secrets += secrets
+
+    def fill_symbols(self) -> None:
+        """Symbols, each with its address, its price and its first line."""
+        for row in self.answer.rows:
+            lines, secrets = self.symbol_lines(row["path"], row["kind"], row["in"], row["name"], row["line"], row["last"])
+            if not self.take(lines, 1):
+                return
+            self.secrets += secrets
+
+    def symbol_lines(self, path: str, kind: str, inside: str, name: str, first: int, last: int) -> Tuple[List[str], int]:
+        """A definition as two lines, and how many secrets were replaced in them."""
+        reader = self.answer.reader
+        cost = estimate_tokens(Source.of_bytes("output", reader.data(path)).slice(first, last))
+        text, secrets = reader.text(path, first)
+        whole = visible(fsencode("%s.%s" % (inside, name) if inside else name))
+        return ["  %s  %s %s  est %s tokens" % (reader.address(path, first, last), kind, whole, commas(round2(cost))), "    " + text], secrets
+
+    def fill_sites(self) -> None:
+        """Lines by class and file; definitions with the address of the whole of each."""
+        rows, at, heading = self.answer.rows, 0, ""
+        while at < len(rows):
+            end = at + 1
+            group = group_of(rows[at])
+            while end < len(rows) and (group_of(rows[end]), rows[end]["path"]) == (group, rows[at]["path"]):
+                end += 1
+            opening = [group + ":"] if group != heading else []
+            heading = group
+            count = self.fill_file(opening, rows[at:end])
+            if at + count < end:
+                return
+            at = end
+
+    def fill_file(self, opening: List[str], rows: Sequence[Dict[str, Any]]) -> int:
+        """Lines of one file and class; how many there was room for."""
+        if rows[0]["class"] == "definition":
+            return self.fill_definitions(opening, rows)
+        name = visible(fsencode(rows[0]["path"]))
+        texts = [self.site_line(row) for row in rows[: max(1, self.budget // 8)]]
+        count = len(texts)
+        while count:
+            head = [] if count == 1 else ["  " + name]
+            lines = [*opening, *head, *((("    " if head else "  %s:" % name) + text) for text, _ in texts[:count])]
+            if price(lines) <= self.budget or (count == 1 and not self.shown):
+                self.take(lines, count)
+                self.secrets += sum(secrets for _, secrets in texts[:count])
+                return count
+            count = min(count - 1, count * self.budget // max(price(lines), 1))
+        return 0
+
+    def fill_definitions(self, opening: List[str], rows: Sequence[Dict[str, Any]]) -> int:
+        """Definitions of one file, each with the address of the whole of it; how many there was room for."""
+        reader, path = self.answer.reader, rows[0]["path"]
+        extraction = reader.parsed.get(path)
+        for count, row in enumerate(rows):
+            symbol = next((symbol for symbol in extraction.symbols if symbol.line == row["line"]), None) if extraction else None
+            inside = symbol.inside if symbol else reader.around(path, row["line"])
+            if symbol is None:
+                lines_of_file = reader.data(path).split(b"\n")
+                word = rx(_NAME).match(lines_of_file[row["line"] - 1], row["column"])
+                symbol = symbol_on(lines_of_file, row["line"], row["column"], word.end() - word.start() if word else 0)
+            lines, secrets = self.symbol_lines(path, symbol.kind, inside, symbol.name, symbol.first, symbol.last)
+            if not self.take([*opening, *lines], 1):
+                return count
+            opening = []
+            self.secrets += secrets
+        return len(rows)
+
+    def site_line(self, row: Dict[str, Any]) -> Tuple[str, int]:
+        """One line, with its class or what is around it, and how many secrets were replaced in it."""
+        text, secrets = self.answer.reader.text(row["path"], row["line"])
+        if not text:  # far inside a large file, or gone meanwhile
+            data, secrets = redact(fsencode(row["text"]).strip())
+            text = visible(data)
+        if group_of(row) == "mentions":
+            return "%d: %s  · %s" % (row["line"], text, row["class"]), secrets
+        around = row["in"] if "in" in row else self.answer.reader.around(row["path"], row["line"])
+        notes = ["in " + visible(fsencode(around))] * bool(around) + ["link: " + str(row.get("link"))] * ("link" in row)
+        return "%d: %s%s" % (row["line"], text, "  · " + ", ".join(notes) if notes else ""), secrets
+
+
+def group_of(row: Dict[str, Any]) -> str:
+    """The heading under which a site stands."""
+    return {"definition": "definitions", "use": "uses"}.get(row["class"], "mentions")
+
+
+def keep_answer(answer: Answer, argv: Sequence[str], settings: Settings) -> Optional[Run]:
+    """Keep all rows of an answer, one on a line in their order, then for sites the number in each file; None when nothing can be kept."""
+    lines = [row_text(answer.kind, row).replace("\n", " ") for row in answer.rows]
+    if answer.kind == "sites":
+        counts: Dict[str, int] = {}
+        for row in answer.rows:
+            counts[row["path"]] = counts.get(row["path"], 0) + 1
+        lines += ["%s: %d" % pair for pair in counts.items()]
+    try:
+        spool = open_spool("answer", argv, settings)
+        data = fsencode("".join(line + "\n" for line in lines))
+        for at in range(0, len(data), MIB):
+            spool.write("output", memoryview(data)[at : at + MIB])
+        run = spool.commit(["output"], EXIT_SAME if answer.rows else EXIT_DIFFERS, "")
+        spool.discard()
+        return run
+    except OSError:
+        return None
+
+
+# ── stages and their kinds
+
+
+class Stage:
+    """One word of the algebra: the kinds of rows it takes (none for a source) and gives ("" the same), the fields of what it gives, how
+    many arguments it has, what it does, and what bounds it."""
+
+    __slots__ = ("name", "usage", "takes", "gives", "fields", "least", "most", "act", "bound")
+
+    def __init__(self, usage: str, takes: Sequence[str], gives: str, fields: Fields, least: int, most: int,
+                 act: Callable[[Answer, List[str]], Answer], bound: str) -> None:  # fmt: skip
+        self.name = usage.split()[0]
+        self.usage = usage
+        self.takes = takes
+        self.gives = gives
+        self.fields = fields
+        self.least = least
+        self.most = most
+        self.act = act
+        self.bound = bound
+
+
+# ── sources
+
+
+def take_refs(_: Answer, words: List[str]) -> Answer:
+    """refs NAME[|NAME…] [PATH…]"""
+    return find_refs(words[0].split("|"), words[1:])
+
+
+def take_def(_: Answer, words: List[str]) -> Answer:
+    """def NAME [PATH…]"""
+    return find_definitions(words[0], words[1:])
+
+
+def take_callers(_: Answer, words: List[str]) -> Answer:
+    """callers NAME [PATH…]"""
+    return find_callers(words[0], words[1:])
+
+
+def take_search(_: Answer, words: List[str]) -> Answer:
+    """search PATTERN [PATH…]"""
+    return find_pattern(words[0], words[1:])
+
+
+def answer_of(kind: str, rows: Rows, what: str, engine: str) -> Answer:
+    """An answer about the workspace, or the working directory where there is none."""
+    answer = Answer(kind, TreeReader(workspace() or cwd()))
+    answer.rows, answer.engine = rows, engine
+    answer.head = ["%s: %s" % (visible(fsencode(what)), plural(len(rows), "row"))]
+    return answer
+
+
+def take_files(_: Answer, words: List[str]) -> Answer:
+    """files [PATTERN]"""
+    top = workspace_reader().top
+    paths = sorted(fsdecode(path) for batch in work_files(top) for path in batch)
+    rows = [{"path": path, "count": 1} for path in paths if not words or path_matches(path, words[0])]
+    return answer_of("files", rows, "files", "git" if exists(top + "/.git") else "walk")
+
+
+def take_changed(_: Answer, words: List[str]) -> Answer:
+    """changed [COMMIT]"""
+    paths = known_changes(workspace_reader().top, words[0] if words else "")
+    return answer_of("files", [{"path": path, "count": 1} for path in paths], "changed files", "git")
+
+
+def known_changes(top: str, since: str = "") -> List[str]:
+    """Files that differ from a commit. Raises CtxError: unknown."""
+    paths = changed_files(top, since)
+    if paths is None:
+        raise CtxError("changed files: unknown, git cannot tell%s" % (" since %s" % quoted(since) if since else ""), "go into a git work tree, and name a commit it has")
+    return [fsdecode(path) for path in paths]
+
+
+def named_run(words: Sequence[str]) -> Run:
+    """The run that an argument names, the last one by default. Raises CtxError."""
+    if not words or words[0] == "last":
+        return last_run()[0]
+    address = parse_address(words[0])
+    if address.kind != "run" or address.stream or address.lines:
+        raise CtxError("%s: not a run" % quoted(words[0]), "write run:HEX, or last")
+    return resolve_run(address.name)
+
+
+def take_facts(_: Answer, words: List[str]) -> Answer:
+    """facts [RUN]"""
+    return facts_answer(named_run(words), False)
+
+
+def facts_answer(run: Run, is_failing: bool) -> Answer:
+    """The facts of a run, or those that mean that something is wrong."""
+    summary, top = facts_of(run), workspace()
+    facts = [fact for fact in summary["facts"] if fact["failing"] or not is_failing]
+    rows = [fact_row(run, fact, top) for fact in facts[:FACTS_MOST]]
+    profiles = "profiles " + (" ".join(sorted({fact["profile"] for fact in summary["facts"]})) or "found nothing")
+    answer = answer_of("records", rows, "%s of %s" % ("failing facts" if is_failing else "facts", run.handle), profiles)
+    if len(facts) > len(rows):
+        answer.remarks.append("only the first %s of %s facts" % (commas(len(rows)), commas(len(facts))))
+    answer.remarks += ["unconfirmed: %s" % text for text in summary["unsure"]]
+    if run.partial:
+        answer.remarks.append("this output is partial: %s" % run.partial)
+    return answer
+
+
+def take_fails(_: Answer, words: List[str]) -> Answer:
+    """fails [RUN]"""
+    return facts_answer(named_run(words), True)
+
+
+def fact_row(run: Run, fact: Dict[str, Any], top: str) -> Dict[str, Any]:
+    """A fact as a row: where it is, and the frames of the workspace in the section that tells about it, the deepest last."""
+    first, last = fact["lines"]
+    place = fact["location"] or fact["identity"]
+    found = rx(rb"(.*?[^:]):(\d+)(?::|$)").match(fsencode(place))
+    path = fsdecode(found.group(1)) if found else place.split("::")[0]
+    text = run.source(fact["stream"]).slice(first, min(last, first + 2000)) if first else b""
+    spot = "%s#%s:%d-%d" % (run.handle, fact["stream"], first, last) if first else run.handle
+    where = {"path": path, "line": int(found.group(2)) if found else 0, "kind": fact["kind"], "identity": fact["identity"]}
+    return dict(where, message=fact["message"], frames=frames_in(text, top), at=spot)
+
+
+# What names a frame: in Python's tracebacks, in pytest's, and behind `at` in those that begin with the deepest.
+_FRAMES = (rb'File "([^"]+)", line (\d+)', rb"^\s*([\w./@+-]+\.\w+):(\d+): ?\w*", rb"\bat (?:.*\()?(?:file://)?([^()\s]+?):(\d+)(?::\d+)?\)?$")
+
+
+def frames_in(text: bytes, top: str) -> List[str]:
+    """`path:line` of each frame of a traceback that is in a file of the workspace, the deepest last, whatever the order they came in."""
+    deepest_last: List[str] = []
+    deepest_first: List[str] = []
+    for line in map(clean, split_lines(text)):
+        for pattern, into in zip(_FRAMES, (deepest_last, deepest_last, deepest_first)):
+            found = rx(pattern).search(line)
+            if found:
+                path = relative_to(top, fsdecode(found.group(1)))
+                if not path.startswith("/") and exists("%s/%s" % (top, path)):
+                    into.append("%s:%s" % (path[2:] if path.startswith("./") else path, fsdecode(found.group(2))))
+                break
+    return deepest_last + deepest_first[::-1]
+
+
+def take_runs(_: Answer, words: List[str]) -> Answer:
+    """runs [N]"""
+    rows = [{name: row[name] for name in _RUN} for row in listed_runs(count_of(words, 20), False)]
+    return answer_of("records", rows, "runs", "store")
+
+
+def take_commits(_: Answer, words: List[str]) -> Answer:
+    """commits [N] [PATH…]"""
+    top = workspace_reader().top
+    found = commit_files(top, count_of(words[:1], 20), below_workspace(top, words[1:]))
+    if found is None:
+        raise CtxError("commits: unknown, git cannot tell", "go into a git work tree that has commits")
+    return answer_of("records", found, "commits", "git")
+
+
+def take_records(_: Answer, words: List[str]) -> Answer:
+    """records ADDRESS"""
+    place = resolve(parse_address(words[0]))
+    start, end = place.span()
+    if end - start > POINTER_LIMIT:
+        raise CtxError("%s: too large for records (%s)" % (place.address, human(end - start)), "name fewer lines: %s:1-1000" % place.address)
+    text = place.source.read(start, end)
+    answer = answer_of("records", records_of(text, str(place.address)), "records of %s" % place.address, "json")
+    answer.remarks = place.remarks
+    return answer
+
+
+def records_of(text: bytes, name: str) -> Rows:
+    """Rows from a JSON array, or from lines of JSON; a value that is no object becomes one with the key `value`. Raises CtxError."""
+    try:
+        whole = from_json(text)
+        values = whole if isinstance(whole, list) else [whole]
+    except ValueError:
+        try:
+            values = [from_json(line) for line in split_lines(text) if line.strip()]
+        except ValueError:
+            raise CtxError("%s: neither a JSON array nor lines of JSON" % name, "q 'search …' and ctx search look into any text") from None
+    return [value if isinstance(value, dict) else {"value": value} for value in values]
+
+
+def count_of(words: Sequence[str], default: int) -> int:
+    """A count given as an argument. Raises CtxError."""
+    number = whole_number(words[0]) if words else default
+    if not number or number > SITES_KEPT:
+        raise CtxError("%s: not a count from 1 to %d" % (quoted(words[0]) if words else number, SITES_KEPT), "write a number, as in top 10")
+    return number
+
+
+# ── stages
+
+
+def value_of(row: Dict[str, Any], field: str) -> Any:
+    """A field of a row; `file` is its path, `text` is taken without its indent."""
+    value = row.get("path" if field == "file" else field, "")
+    return value.strip() if field == "text" and isinstance(value, str) else value
+
+
+def sort_key(value: Any) -> Tuple[int, Any]:
+    """What numbers and texts are sorted by: numbers first."""
+    is_number = isinstance(value, (int, float))
+    return (0, value) if is_number else (1, plain_value(value))
+
+
+def with_enclosing(answer: Answer, field: str) -> None:
+    """Fill in what is around each site, where that is asked for."""
+    if field == "in" and answer.kind == "sites":
+        for row in answer.rows:
+            if "in" not in row:
+                extraction = answer.reader.extraction(row["path"])
+                symbol = extraction.around(row["line"]) if extraction else None
+                row["in"] = symbol.path if symbol else "" if extraction else "unknown"
+
+
+def do_group(answer: Answer, words: List[str]) -> Answer:
+    """group FIELD"""
+    with_enclosing(answer, words[0])
+    groups: Dict[str, Dict[str, Any]] = {}
+    for row in answer.rows:
+        value = value_of(row, words[0])
+        group = groups.setdefault(plain_value(value), {words[0]: value, "count": 0})
+        group["count"] += 1
+        if answer.kind == "sites":
+            label = group_of(row)
+            group[label] = group.get(label, 0) + 1
+    answer.kind, answer.rows = "records", sorted(groups.values(), key=lambda group: (-group["count"], sort_key(group[words[0]])))
+    if any("uses" in row or "definitions" in row for row in answer.rows):
+        labels = ("definitions", "uses", "mentions")
+        answer.rows = [dict({words[0]: row[words[0]], "count": row["count"]}, **{label: row.get(label, 0) for label in labels}) for row in answer.rows]
+    return answer
+
+
+def do_histogram(answer: Answer, words: List[str]) -> Answer:
+    """histogram FIELD"""
+    with_enclosing(answer, words[0])
+    counts: Dict[str, int] = {}
+    for row in answer.rows:
+        value = plain_value(value_of(row, words[0]))
+        counts[value] = counts.get(value, 0) + 1
+    most = max(counts.values(), default=1)
+    answer.kind = "records"
+    answer.rows = [
+        {words[0]: value, "count": count, "share": "█" * max(1, 20 * count // most)} for value, count in sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
+    ]
+    return answer
+
+
+_TESTS: Dict[str, Callable[[Any, Any], bool]] = {
+    "=": lambda a, b: a == b,
+    "!=": lambda a, b: a != b,
+    "<": lambda a, b: a < b,
+    "<=": lambda a, b: a <= b,
+    ">": lambda a, b: a > b,
+    ">=": lambda a, b: a >= b,
+}
+
+
+def do_where(answer: Answer, words: List[str]) -> Answer:
+    """where FIELD OP VALUE"""
+    field, test, wanted = words
+    with_enclosing(answer, field)
+    if test == "~":
+        pattern = Query(wanted)
+        answer.rows = [row for row in answer.rows if is_match(pattern, plain_value(value_of(row, field)))]
+        return answer
+    number = whole_number(wanted)
+    kept = []
+    for row in answer.rows:
+        value = value_of(row, field)
+        if number is not None and isinstance(value, (int, float)):
+            holds = _TESTS[test](value, number)
+        else:
+            holds = _TESTS[test](plain_value(value), wanted)
+        if holds:
+            kept.append(row)
+    answer.rows = kept
+    return answer
+
+
+def is_match(pattern: Query, text: str) -> bool:
+    """Whether a pattern matches a text of one line."""
+    data = fsencode(text.replace("\n", " "))
+    return pattern.match(data, 0, len(data)) >= 0
+
+
+def do_top(answer: Answer, words: List[str]) -> Answer:
+    """top [N]"""
+    answer.rows = answer.rows[: count_of(words, 10)]
+    return answer
+
+
+def do_sort(answer: Answer, words: List[str]) -> Answer:
+    """sort [-]FIELD"""
+    field = words[0].lstrip("-")
+    with_enclosing(answer, field)
+    answer.rows.sort(key=lambda row: sort_key(value_of(row, field)), reverse=words[0].startswith("-"))
+    return answer
+
+
+def do_count(answer: Answer, words: List[str]) -> Answer:
+    """count"""
+    answer.kind, answer.rows = "records", [{"count": len(answer.rows)}]
+    return answer
+
+
+def do_distinct(answer: Answer, words: List[str]) -> Answer:
+    """distinct FIELD"""
+    with_enclosing(answer, words[0])
+    firsts: Dict[str, Dict[str, Any]] = {}
+    for row in answer.rows:
+        firsts.setdefault(plain_value(value_of(row, words[0])), row)
+    answer.rows = list(firsts.values())
+    return answer
+
+
+def paths_of(row: Dict[str, Any]) -> List[str]:
+    """The files that a row is about: its own, those of its frames, those of a commit."""
+    own = [row["path"]] if isinstance(row.get("path"), str) and row["path"] else []
+    frames = [frame.rpartition(":")[0] for frame in row.get("frames", ()) if isinstance(frame, str)]
+    touched = [path for path in row.get("files", ()) if isinstance(path, str)] if isinstance(row.get("files"), list) else []
+    return list(dict.fromkeys(own + frames + touched))
+
+
+def do_files(answer: Answer, words: List[str]) -> Answer:
+    """files"""
+    counts: Dict[str, int] = {}
+    for row in answer.rows:
+        for path in paths_of(row):
+            counts[path] = counts.get(path, 0) + (row["count"] if answer.kind == "files" else 1)
+    answer.kind, answer.rows = "files", [{"path": path, "count": count} for path, count in sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))]
+    return answer
+
+
+def path_matches(path: str, pattern: str) -> bool:
+    """Whether a path is at or below `pattern`, or fits it as a glob: `*` within a name, `**` over directories; one without `/` fits the name."""
+    if not any(c in pattern for c in "*?["):
+        below = pattern.strip("/").split("./", 1)[-1] if pattern.startswith("./") else pattern.rstrip("/")
+        return path == below or path.startswith(below + "/")
+    return bool(rx(glob_source(pattern)).match(fsencode(path if "/" in pattern else path.rpartition("/")[2])))
+
+
+def glob_source(pattern: str) -> bytes:
+    """A glob as a regular expression."""
+
+    def piece(found: Any) -> bytes:
+        text = bytes(found.group())
+        return {b"**/": rb"(?:[^/]+/)*", b"**": rb".*", b"*": rb"[^/]*", b"?": rb"[^/]"}.get(text) or (text.replace(b"[!", b"[^") if len(text) > 2 else rx_escape(fsdecode(text)))
+
+    return bytes(rx(rb"\*\*/|\*\*|\*|\?|\[!?[^\]/]+\]|[\s\S]").sub(piece, fsencode(pattern))) + rb"\Z"
+
+
+def do_in(answer: Answer, words: List[str]) -> Answer:
+    """in PATTERN"""
+    answer.rows = [row for row in answer.rows if any(path_matches(path, words[0]) for path in paths_of(row))]
+    return answer
+
+
+def do_in_changed(answer: Answer, words: List[str]) -> Answer:
+    """in-changed [COMMIT]"""
+    changed = set(known_changes(answer.reader.top, words[0] if words else ""))
+    answer.rows = [row for row in answer.rows if changed.intersection(paths_of(row))]
+    return answer
+
+
+def do_shared_cause(answer: Answer, words: List[str]) -> Answer:
+    """shared-cause"""
+    groups: Dict[str, Dict[str, Any]] = {}
+    for row in answer.rows:
+        frame = row["frames"][-1] if row.get("frames") else "unknown"
+        group = groups.setdefault(frame, {"frame": frame, "count": 0, "message": row["message"], "identities": []})
+        group["count"] += 1
+        group["identities"].append(row["identity"])
+    answer.rows = sorted(groups.values(), key=lambda group: (-group["count"], group["frame"]))
+    return answer
+
+
+def do_touched(answer: Answer, words: List[str]) -> Answer:
+    """touched"""
+    wanted = {path for row in answer.rows for path in paths_of(row)}
+    found = commit_files(answer.reader.top, COMMITS_MOST, sorted(wanted)) if wanted else []
+    if found is None:
+        raise CtxError("touched: unknown, git cannot tell", "go into a git work tree that has commits")
+    counts: Dict[str, int] = {}
+    for commit in found:
+        for path in commit["files"] if len(commit["files"]) <= 100 else ():  # a commit of everything says nothing
+            counts[path] = counts.get(path, 0) + (path not in wanted)
+    rows = [{"path": path, "count": count} for path, count in counts.items() if count]
+    answer.kind, answer.rows = "files", sorted(rows, key=lambda row: (-row["count"], row["path"]))
+    return answer
+
+
+def do_outline(answer: Answer, words: List[str]) -> Answer:
+    """outline"""
+    rows = []
+    unknown = []
+    for row in answer.rows:
+        extraction = answer.reader.extraction(row["path"])
+        if extraction is None or extraction.engine == "none":
+            unknown.append(row["path"])
+        else:
+            rows += [symbol_row(row["path"], symbol, extraction) for symbol in extraction.symbols]
+    if unknown:
+        answer.remarks.append("unknown: %s not parsed (%s)" % (plural(len(unknown), "file"), ", ".join(map(visible, map(fsencode, unknown[:3])))))
+    answer.kind, answer.rows = "symbols", rows
+    return answer
+
+
+def do_def(answer: Answer, words: List[str]) -> Answer:
+    """def"""
+    rows = []
+    for row in answer.rows:
+        path, *names = row["identity"].split("::") if "::" in row["identity"] else [row["path"]]
+        name = ".".join(names).partition("[")[0]
+        extraction = answer.reader.extraction(path) if names or row["line"] else None
+        around = extraction.around(row["line"]) if extraction and not names else None
+        found = (extraction.named(name) if names else [around] if around else []) if extraction else []
+        rows += [symbol_row(path, symbol, extraction) for symbol in found if extraction]
+    unique = {(row["path"], row["line"], row["name"]): row for row in rows}
+    answer.kind, answer.rows = "symbols", list(unique.values())
+    return answer
+
+
+def do_get(answer: Answer, words: List[str]) -> Answer:
+    """get"""
+    rows: Rows = []
+    left = TEXT_MOST
+    for row in answer.rows:
+        source = Source.of_bytes("output", answer.reader.data(row["path"]))
+        first = row.get("line", 1)
+        last = row.get("last", first if answer.kind == "sites" else max(source.lines, 1))
+        start, end = source.start_of(first), source.start_of(last + 1)
+        if end - start > left:
+            answer.remarks.append("only the first %s: ctx get reads the rest by address" % human(TEXT_MOST))
+            break
+        left -= end - start
+        rows.append({"text": answer.reader.address(row["path"], first, last) + ":"})
+        shown = veiled(source, start, end)[0] if start < end else b""
+        rows += [{"text": "  " + visible(line)} for line in split_lines(shown)]
+    answer.kind, answer.rows = "text", rows
+    return answer
+
+
+_GROUPED = ("count", "definitions", "uses", "mentions")
+_SOURCE_STAGES = [
+    Stage("refs NAME|NAME… [PATH…]", (), "sites", _SITE, 1, 9, take_refs, "every file of the workspace, once; %d files parsed" % PARSE_FILES),
+    Stage("def NAME [PATH…]", (), "symbols", _SYMBOL, 1, 9, take_def, "every file of the workspace, once; %d files parsed" % PARSE_FILES),
+    Stage("callers NAME [PATH…]", (), "sites", (*_SITE, "link"), 1, 9, take_callers, "every file of the workspace, once; %d files parsed" % PARSE_FILES),
+    Stage("search PATTERN [PATH…]", (), "sites", _SITE, 1, 9, take_search, "every file of the workspace, once"),
+    Stage("files [PATTERN]", (), "files", _FILE, 0, 1, take_files, "%d names" % WALK_FILES),
+    Stage("changed [COMMIT]", (), "files", _FILE, 0, 1, take_changed, "git status or git diff, once"),
+    Stage("fails [RUN]", (), "records", _FACT, 0, 1, take_fails, "%d facts of one run" % FACTS_MOST),
+    Stage("facts [RUN]", (), "records", _FACT, 0, 1, take_facts, "%d facts of one run" % FACTS_MOST),
+    Stage("runs [N]", (), "records", _RUN, 0, 1, take_runs, "N records of the store"),
+    Stage("records ADDRESS", (), "records", None, 1, 1, take_records, "%s of JSON" % human(POINTER_LIMIT)),
+    Stage("commits [N] [PATH…]", (), "records", _COMMIT, 0, 9, take_commits, "git log of N commits, once"),
+]
+_FURTHER_STAGES = [
+    Stage("group FIELD", _ROW_KINDS, "records", _GROUPED, 1, 1, do_group, "one row for each value"),
+    Stage("where FIELD =|!=|<|<=|>|>=|~ VALUE", _ROW_KINDS, "", None, 3, 3, do_where, "no more rows than came"),
+    Stage("top [N]", _ROW_KINDS, "", None, 0, 1, do_top, "N rows"),
+    Stage("sort [-]FIELD", _ROW_KINDS, "", None, 1, 1, do_sort, "as many rows as came"),
+    Stage("count", _ROW_KINDS, "records", ("count",), 0, 0, do_count, "one row"),
+    Stage("distinct FIELD", _ROW_KINDS, "", None, 1, 1, do_distinct, "no more rows than came"),
+    Stage("histogram FIELD", _ROW_KINDS, "records", ("count", "share"), 1, 1, do_histogram, "one row for each value"),
+    Stage("files", _ROW_KINDS, "files", _FILE, 0, 0, do_files, "one row for each file"),
+    Stage("in PATTERN", _ROW_KINDS, "", None, 1, 1, do_in, "no more rows than came"),
+    Stage("in-changed [COMMIT]", _ROW_KINDS, "", None, 0, 1, do_in_changed, "no more rows than came; git status, once"),
+    Stage("shared-cause", ("records",), "records", ("frame", "count", "message", "identities"), 0, 0, do_shared_cause, "one row for each frame"),
+    Stage("touched", ("files", "records"), "files", _FILE, 0, 0, do_touched, "git log of %d commits, once" % COMMITS_MOST),
+    Stage("outline", ("files",), "symbols", _SYMBOL, 0, 0, do_outline, "%d files parsed" % PARSE_FILES),
+    Stage("def", ("records",), "symbols", _SYMBOL, 0, 0, do_def, "%d files parsed" % PARSE_FILES),
+    Stage("get", ("sites", "symbols", "files"), "text", ("text",), 0, 0, do_get, "%s of text" % human(TEXT_MOST)),
+]
+_FIELD_STAGES = ("group", "where", "sort", "distinct", "histogram")
+
+
+# ── a query
+
+
+class QueryStep:
+    """A stage with its arguments, and what kind of rows it gives here."""
+
+    __slots__ = ("stage", "words", "gives", "fields")
+
+    def __init__(self, stage: Stage, words: List[str], gives: str, fields: Fields) -> None:
+        self.stage = stage
+        self.words = words
+        self.gives = gives
+        self.fields = fields
+
+
+def split_query(text: str) -> List[List[str]]:
+    """The words of each stage of a query; a text in quotes is one word, in which `|` means nothing. Raises CtxError."""
+    stages: List[List[str]] = [[]]
+    at = 0
+    token = rx(rb"""\s+|\||(?:'[^']*'|"(?:[^"\\]|\\.)*"|[^\s|'"])+""")
+    data = fsencode(text)
+    while at < len(data):
+        found = token.match(data, at)
+        if not found:
+            raise CtxError("%s: a quote has no end" % quoted(text), "close it")
+        word = found.group()
+        if word == b"|":
+            stages.append([])
+        elif not word.isspace():
+            stages[-1].append(fsdecode(rx(rb"""'([^']*)'|"((?:[^"\\]|\\.)*)\"""").sub(unquoted, word)))
+        at = found.end()
+    return stages
+
+
+def unquoted(found: Any) -> bytes:
+    """What stands in quotes."""
+    return bytes(found.group(1)) if found.group(1) is not None else rx(rb"\\([\"\\])").sub(rb"\1", found.group(2))
+
+
+def check_query(text: str) -> List[QueryStep]:
+    """A query with every stage known, its arguments counted, its kinds and fields fitting. Raises CtxError. Nothing has run yet."""
+    stages = split_query(text)
+    if len(stages) > STAGES_MOST:
+        raise CtxError("%d stages: at most %d" % (len(stages), STAGES_MOST), "ask twice: q 'records ADDRESS' reads JSON that q --json printed")
+    steps: List[QueryStep] = []
+    for words in stages:
+        kind, fields = (steps[-1].gives, steps[-1].fields) if steps else ("", ())
+        table = _FURTHER_STAGES if steps else _SOURCE_STAGES
+        stage = known_stage(words, table, "stage" if steps else "source")
+        arguments = words[1:]
+        if not stage.least <= len(arguments) <= stage.most:
+            raise CtxError("%s: %s" % (stage.name, "something is missing" if len(arguments) < stage.least else "too many words"), "write %s" % stage.usage)
+        if steps and kind not in stage.takes:
+            raise CtxError("%s takes %s, and %s gives %s" % (stage.name, " or ".join(stage.takes), steps[-1].stage.name, kind), fitting(kind))
+        if steps and stage.name in _FIELD_STAGES:
+            check_field(arguments[0].lstrip("-"), fields, stage)
+        if stage.name == "where":
+            check_test(arguments)
+        steps.append(QueryStep(stage, arguments, stage.gives or kind, fields_after(stage, arguments, fields)))
+    return steps
+
+
+def fields_after(stage: Stage, words: Sequence[str], fields: Fields) -> Fields:
+    """The fields of the rows that a stage gives."""
+    if stage.takes and not stage.gives:
+        return fields
+    return (words[0], *stage.fields) if stage.name in ("group", "histogram") and stage.fields else stage.fields
+
+
+def known_stage(words: Sequence[str], table: Sequence[Stage], label: str) -> Stage:
+    """The stage that some words begin with. Raises CtxError."""
+    names = [stage.name for stage in table]
+    if not words:
+        raise CtxError("an empty %s" % label, "a query is: SOURCE | STAGE | …; sources are %s" % ", ".join(stage.name for stage in _SOURCE_STAGES))
+    if words[0] not in names:
+        others = [stage.name for stage in _SOURCE_STAGES + _FURTHER_STAGES]
+        fix = "a query begins with a source: %s" % ", ".join(names) if label == "source" and words[0] in others else nearest(words[0], names, label + "s are")
+        raise CtxError("%s: no %s" % (quoted(words[0]), label), fix)
+    return table[names.index(words[0])]
+
+
+def check_field(field: str, fields: Fields, stage: Stage) -> None:
+    """Raise CtxError where rows have no such field."""
+    if fields is not None and field not in fields and not (field == "file" and "path" in fields):
+        raise CtxError("%s: no field %s" % (stage.name, quoted(field)), nearest(field, fields, "fields are"))
+
+
+def check_test(words: Sequence[str]) -> None:
+    """Raise CtxError where `where` cannot test what it is given."""
+    if words[1] not in (*_TESTS, "~"):
+        raise CtxError("where: no test %s" % quoted(words[1]), "tests are %s and ~, a regular expression" % " ".join(_TESTS))
+    if words[1] == "~":
+        Query(words[2])
+
+
+def fitting(kind: str) -> str:
+    """The stages that take rows of a kind."""
+    names = [stage.name for stage in _FURTHER_STAGES if kind in stage.takes]
+    return "after %s may come %s" % (kind, ", ".join(names)) if names else "nothing may come after %s" % kind
+
+
+def run_query(steps: Sequence[QueryStep]) -> Answer:
+    """The answer to a checked query; an empty one names the stage where the rows vanished. Raises CtxError."""
+    answer = steps[0].stage.act(Answer("", TreeReader("")), steps[0].words)
+    counts = [len(answer.rows)]
+    for step in steps[1:]:
+        answer = step.stage.act(answer, step.words)
+        counts.append(len(answer.rows))
+    if len(steps) > 1:
+        answer.head.append("%s" % " → ".join("%s %s" % (step.stage.name, commas(count)) for step, count in zip(steps, counts)))
+    if not answer.rows:
+        at = counts.index(0)
+        text = " ".join(map(shell_word, [steps[at].stage.name, *steps[at].words]))
+        answer.remarks.append("none: no row came out of %s" % visible(fsencode(text)))
+    return answer
+
+
+def explained(steps: Sequence[QueryStep]) -> List[Dict[str, Any]]:
+    """What each stage of a query would do, without doing it."""
+    return [
+        {"stage": " ".join([step.stage.name, *step.words]), "takes": before, "gives": step.gives, "fields": list(step.fields or ()), "bound": step.stage.bound}
+        for step, before in zip(steps, ["", *(step.gives for step in steps)])
+    ]
+
+
+# ── the view of somebody's own search
+
+
+def names_sought(steps: Sequence[QueryStep]) -> List[bytes]:
+    """The names that a query is about; none where it is about a pattern."""
+    first = steps[0]
+    return [fsencode(name) for name in first.words[0].split("|")] if first.stage.name in ("refs", "def", "callers") else []
+
+
+_NO_HIT = OTHER + 1  # the class of a line that is none: a context, a file's name, a message
+_VIEW_LABELS = ("definitions:", "uses:", *["mentions:"] * 4, "other hits:", "other lines:")
+
+
+class SearchView:
+    """What a search printed, seen by class and file. A line counts as a hit where it begins with the name of a file that exists; any other is kept
+    as it is. Nothing is dropped: what is not shown is counted, and the run has it."""
+
+    __slots__ = ("names", "rows", "counts", "hits", "total", "files", "searched", "secrets")
+
+    def __init__(self, names: Sequence[bytes]) -> None:
+        self.names = names
+        self.rows: List[Tuple[int, bytes]] = []  # (class, or _NO_HIT; the line as it was printed), the first SITES_KEPT
+        self.counts: Dict[bytes, int] = {}  # hits in each file
+        self.hits = self.total = 0
+        self.files: Dict[bytes, bool] = {}
+        self.searched: Dict[bytes, Tuple[Dict[int, int], Dict[bytes, int]]] = {}
+        self.secrets = 0
+
+    def read(self, source: Source) -> None:
+        """Take in the lines of a search."""
+        for _, window in source.line_windows():
+            for line in split_lines(window):
+                self.total += 1
+                found = self.place_of(line)
+                if found:
+                    self.counts[found[0]] = self.counts.get(found[0], 0) + 1
+                    self.hits += 1
+                if len(self.rows) < SITES_KEPT:
+                    self.rows.append((self.class_of(*found) if found else _NO_HIT, line))
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether nearly every line is a hit, so that lines may be put in another order: context belongs to the lines around it."""
+        return self.hits * 10 >= self.total * 9
+
+    def place_of(self, line: bytes) -> Optional[Tuple[bytes, int, bytes]]:
+        """(path, number, text) of `path:number:text`, or of `path:text` with the number 0; the path may hold colons, and must be a file."""
+        start = line.find(b":", 0, 4 * KIB)
+        while start > 0:
+            path = line[:start]
+            if path not in self.files:
+                self.files[path] = is_file(path)
+            if self.files[path]:
+                number = rx(rb":(\d{1,9}):").match(line, start)
+                return (path, int(number.group(1)), line[number.end() :]) if number else (path, 0, line[start + 1 :])
+            start = line.find(b":", start + 1, 4 * KIB)
+        return None
+
+    def class_of(self, path: bytes, number: int, text: bytes) -> int:
+        """The class of a line of a file, by the names sought; OTHER where none of them is on it. Without its number it is known by its text."""
+        if path not in self.searched:
+            data = small_file(path)
+            sites = name_finder(self.names)(fsdecode(path), data) if self.names and b"\0" not in data else []
+            self.searched[path] = {site.line: site.kind for site in sites}, {site.text: site.kind for site in sites}
+        by_number, by_text = self.searched[path]
+        return by_number.get(number, OTHER) if number else by_text.get(text, OTHER)
+
+    def lines(self, command: str, run: Run, stream: str, limit: int) -> List[str]:
+        """The view within about `limit` bytes: what the search printed in numbers, its lines by class, the number in each file."""
+        head = ["[ctx %s] %s: %s, %s in %s" % (run.handle, command, plural(self.total, "line"), plural(self.hits, "hit"), plural(len(self.counts), "file"))]
+        rows = sorted(self.rows, key=lambda row: row[0]) if self.is_plain else self.rows
+        if self.names and self.is_plain and not any(kind in (DEFINITION, USE) for kind, _ in rows):
+            head.append("no symbol could be resolved: this is a bounded search")
+        tail = ["next:", "  %s get %s#%s" % (self_command(), run.handle, stream)]
+        tallies = self.tallies(run, limit // 3)
+        left = limit - sum(len(line) + 1 for line in head + tail + tallies)
+        body: List[str] = []
+        shown, heading = 0, ""
+        for kind, line in rows:
+            label = _VIEW_LABELS[min(kind, OTHER + 1)] if self.is_plain else "lines:"
+            text = "  " + self.shown(clip(line, HIT_WIDTH))
+            left -= len(fsencode(text)) + 1
+            if left < 0:
+                break
+            body += [label] * (label != heading) + [text]
+            shown, heading = shown + 1, label
+        return [*head, *body, "shown: %s of %s" % (commas(shown), plural(self.total, "line")), *tallies, *tail]
+
+    def tallies(self, run: Run, limit: int) -> List[str]:
+        """The number of hits in each file, the most first; where there is no room for all of them, the address of all."""
+        most = sorted(self.counts.items(), key=lambda pair: (-pair[1], pair[0]))
+        lines = ["  %s: %d" % (self.shown(path), count) for path, count in most]
+        kept = fitting_lines(lines, limit)
+        if kept < len(lines):
+            rest = "  and %s in %s" % (plural(sum(count for _, count in most[kept:]), "hit"), plural(len(most) - kept, "more file"))
+            try:
+                whole = keep_derived(run, b"".join(b"%s: %d\n" % pair for pair in most))
+                rest += ": %s get %s" % (self_command(), short(whole))
+            except OSError:
+                pass  # the run has them all the same
+            lines[kept:] = [rest]
+        return ["hits in each file:", *lines] if lines else []
+
+    def shown(self, data: bytes) -> str:
+        """Captured bytes for our own page."""
+        data, count = redact(data)
+        self.secrets += count
+        return visible(data)
+
+
+def fitting_lines(lines: Sequence[str], limit: int) -> int:
+    """How many of some lines, in order, are within so many bytes."""
+    for count, line in enumerate(lines):
+        limit -= len(line.encode("utf-8", "replace")) + 1
+        if limit < 0:
+            return count
+    return len(lines)
+
+
+def is_file(path: bytes) -> bool:
+    """Whether a path is a regular file, links followed."""
+    try:
+        return posix.stat(path).st_mode & 0o170000 == 0o100000
+    except (OSError, ValueError):
+        return False
+
+
+def small_file(path: bytes) -> bytes:
+    """The bytes of a file that a search has found something in; b"" where they cannot be read, or are too many to classify."""
+    try:
+        file = OpenFile(posix.open(path, posix.O_RDONLY | posix.O_CLOEXEC | posix.O_NONBLOCK))
+        return file.read(0, file.size) if file.size <= CLASSIFY_LIMIT else b""
+    except OSError:
+        return b""
+
+
+def show_search(capture: Capture, steps: Sequence[QueryStep], settings: Settings) -> int:
+    """After a search: its output as it is where that is small, else the view of it. The search's own status."""
+    if capture.spool is None:
+        return capture.outcome()
+    try:
+        run = capture.spool.commit(capture.names, capture.status, capture.partial)
+    except OSError as error:
+        capture.give_way(error)
+        return capture.outcome()
+    lines: List[str] = []
+    stream = run.streams[0]
+    view = SearchView(names_sought(steps))
+    if capture.mode != "pass" and capture.total > settings["budget", "content"] and stream in ("stdout", "output"):
+        view.read(run.source(stream))
+        command = visible(redact(fsencode(" ".join(map(shell_word, run.manifest["argv"]))))[0])
+        lines = view.lines(command[:HIT_WIDTH], run, stream, settings["budget", "content"] // 2)
+    if lines:
+        errors = run.source("stderr") if "stderr" in run.streams else Source.of_bytes("stderr", b"")
+        for _, data in errors.chunks():
+            capture.show(2, data)
+        capture.show(1, "".join(line + "\n" for line in lines).encode("utf-8", "backslashreplace"))
+        if view.secrets:
+            capture.complain("%s redacted" % plural(view.secrets, "secret"))
+    elif capture.mode != "pass":
+        capture.emit_rest()
+    capture.spool.discard()
+    house_keeping(run.store, settings)
+    return capture.outcome()
 
 
 # ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -16190,6 +18493,111 @@ def runs_verb(options: Options, words: List[str]) -> int:
     return EXIT_SAME if rows else EXIT_DIFFERS
 
 
+# ── refs, def, callers, outline, q
+
+
+def refs_verb(options: Options, words: List[str]) -> int:
+    """ctx refs"""
+    if not words:
+        raise CtxError("no name", "write ctx refs NAME [PATH…]")
+    return show_answer("refs", find_refs(words[0].split("|"), words[1:]), words, options)
+
+
+def def_verb(options: Options, words: List[str]) -> int:
+    """ctx def"""
+    if not words:
+        raise CtxError("no name", "write ctx def NAME [PATH…], or ctx def repo:PATH:LINE")
+    if words[0].startswith("repo:"):
+        return show_answer("def", find_enclosing(parse_address(one_word(words, "name one place"))), words, options)
+    return show_answer("def", find_definitions(words[0], words[1:]), words, options)
+
+
+def callers_verb(options: Options, words: List[str]) -> int:
+    """ctx callers"""
+    if not words:
+        raise CtxError("no name", "write ctx callers NAME [PATH…]")
+    return show_answer("callers", find_callers(words[0], words[1:], "--candidates" in options), words, options)
+
+
+def outline_verb(options: Options, words: List[str]) -> int:
+    """ctx outline"""
+    return show_answer("outline", find_outline(one_word(words, "write ctx outline PATH")), words, options)
+
+
+def q_verb(options: Options, words: List[str]) -> int:
+    """ctx q"""
+    if "--from" in options:
+        return search_viewed(words)
+    steps = check_query(one_word(words, "put the whole query in quotes: ctx q 'refs NAME | group file'"))
+    if "--explain" not in options:
+        return show_answer("q", run_query(steps), words, options)
+    rows = explained(steps)
+    lines = ["%s  %s→ %s  at most: %s" % (row["stage"], row["takes"] + " " if row["takes"] else "", row["gives"], row["bound"]) for row in rows]
+    report(options, rows, [visible(fsencode(line)) for line in lines])
+    return 0
+
+
+def search_viewed(words: List[str]) -> int:
+    """Run somebody's own search, and show its output as a query sees it; its status."""
+    if len(words) < 2:
+        raise CtxError("--from: no command", "write ctx q 'refs NAME' --from -- rg -n NAME")
+    steps, argv = check_query(words[0]), words[1:]
+    if getenv("CTX_OFF") == "1":
+        try:
+            become(argv)
+        except OSError as error:
+            raise spawn_error(argv, error) from None
+    settings = load_config()
+    patient = dict(settings)
+    patient["budget", "inline"] = settings["budget", "content"]
+    capture = new_capture("run", argv, patient)
+    capture.run(argv)
+    return show_search(capture, steps, settings)
+
+
+def show_answer(verb: str, answer: Answer, words: Sequence[str], options: Options) -> int:
+    """Print the first page of an answer and where the rest is; 0 there are rows, 1 there is none, 3 secrets were redacted."""
+    settings = load_config()
+    page = AnswerPage(answer, settings["budget", "page"])
+    total, following, handle = len(answer.rows), "", ""
+    if page.shown < total or verb == "q":
+        run = keep_answer(answer, [verb, *words], settings)
+        handle = run.handle if run else ""
+        following = "%s get %s#output:%d-" % (self_command(), handle, page.shown + 1) if run and page.shown < total else ""
+    engine = "; ".join(filter(None, dict.fromkeys([answer.engine, answer.reader.note()]))) if answer.rows else answer.engine
+    if "--json" in options:
+        rows = [with_address(answer, redacted_value(row)) for row in answer.rows[: page.shown]]
+        value = {"kind": answer.kind, "rows": rows, "total": total, "shown": page.shown, "head": answer.head, "engine": engine}
+        report(options, dict(value, remarks=answer.remarks, answer=handle, next=following, redacted=page.secrets), ())
+    else:
+        say([*map(redact_text, answer.head), *["engine: %s" % engine] * bool(engine), *page.lines])
+        for text in answer.remarks:
+            remark(verb, text)
+        if page.shown < total:
+            remark(verb, "%s of %s%s" % (commas(page.shown), plural(total, "row"), "" if following else "; the rest cannot be kept: name a path, or add a stage"))
+        if following:
+            remark("", "next: " + following)
+        if page.secrets:
+            remark(verb, "%s redacted" % plural(page.secrets, "secret"))
+    return EXIT_DIFFERS if not total else EXIT_REDACTED if page.secrets else EXIT_SAME
+
+
+def with_address(answer: Answer, row: Dict[str, Any]) -> Dict[str, Any]:
+    """A row, with its anchored address where it is about lines of a file."""
+    if answer.kind in ("sites", "symbols"):
+        row["address"] = answer.reader.address(row["path"], row["line"], row.get("last", row["line"]))
+    return row
+
+
+def redacted_value(value: Any) -> Any:
+    """A value of a row as it may be shown."""
+    if isinstance(value, list):
+        return [redacted_value(member) for member in value]
+    if isinstance(value, dict):
+        return {redact_text(key): redacted_value(member) for key, member in value.items()}
+    return redact_text(value) if isinstance(value, str) else value
+
+
 # ── keeping house
 
 
@@ -16451,6 +18859,26 @@ whose exit status it is. A file of steps has one on each line; empty lines and t
          ["ctx seq --step 'true' --step 'seq 3'", "printf 'true\\nseq 5000\\n' | ctx seq --keep-going", "ctx seq --parallel 2 --step 'sleep 0.1' --step 'echo done' --json"]),
     Verb("runs", "runs [--all] [-n N]", "list what was captured here, newest first", runs_verb,
          [("--all", "", "in every workspace"), ("-n", "N", "at most N runs (20)"), _JSON], "", ["ctx runs", "ctx runs --all -n 5"]),
+    Verb("refs", "refs NAME[|NAME…] [PATH…]", "find every line that holds a name: definitions, then uses, then mentions", refs_verb, [_JSON],
+         """
+Whole words, in every file of the workspace that git does not ignore. A mention is a comment, a text, a document, a configuration, or what
+cannot be classified. Counts are complete; the page is not, and `next:` leads on. Exit 0 found, 1 nothing found.""",
+         ["ctx refs total", "ctx refs 'total|Cart' shop.py --json"]),
+    Verb("def", "def NAME [PATH…]  |  def repo:PATH:LINE", "find what defines a name, or what is around a line", def_verb, [_JSON],
+         "A.b is the b in A. Each definition has its kind, its address with an anchor, and its price in tokens.",
+         ["ctx def total", "ctx def Cart.total", "ctx def repo:shop.py:5"]),
+    Verb("callers", "callers NAME [--candidates] [PATH…]", "find the calls of a name", callers_verb,
+         [("--candidates", "", "also calls that only share the name"), _JSON],
+         "A call is told where its file defines the name, imports a file that does, or is of the same package; other calls are counted.",
+         ["ctx callers total", "ctx callers total --candidates"]),
+    Verb("outline", "outline PATH", "list what a file defines, with lines and price", outline_verb, [_JSON], "", ["ctx outline shop.py", "ctx outline shop.py --json"]),
+    Verb("q", "q 'SOURCE | STAGE | …' [--explain | --from -- CMD ARGS…]", "ask a question about the workspace and what was captured", q_verb,
+         [("--explain", "", "only tell what each stage takes, gives and costs at most"),
+          ("--from", "", "run the search behind -- and view its output: as it is where it is small, else definitions first, then the rest"), _JSON],
+         "Sources: %s.\nStages: %s.\ndocs/query.md has all of them with examples. Every answer is kept; its rows are lines of run:HEX." % (
+             ", ".join(stage.name for stage in _SOURCE_STAGES), ", ".join(stage.name for stage in _FURTHER_STAGES)),
+         ["ctx q 'refs total | group file'", "ctx q 'search TODO | in *.py | count'", "ctx q --explain 'fails last | in-changed | files'",
+          "ctx q 'refs total | group file' --from -- grep -rnw total ."]),
     Verb("pin", "pin [--remove] [run:HEX…]", "keep runs for ever, or list those that are", pin_verb, [("--remove", "", "let them go again"), _JSON], "",
          ["ctx pin run:{run}", "ctx pin", "ctx pin --remove run:{run}"]),
     Verb("gc", "gc", "collect what is over age or quota now", gc_verb, [_JSON], "It also happens by itself, behind a run, at most once an hour.", ["ctx gc"]),
