@@ -11632,15 +11632,26 @@ def finish_run(capture: Capture, settings: Settings, summary: int = -1) -> int:
 
 def show_end(capture: Capture, run: Run, settings: Settings, summary: int) -> None:
     """Replay what was captured if it is small, or if no digest of it is much smaller; else print the digest."""
-    small = capture.total * 2 <= settings["budget", "inline"] * (3 if capture.status else 2)
+    small = is_replayed(capture.total, capture.status, settings)
     digest, answer = (b"", False) if small and summary < 0 else safe_digest(capture, run, settings)
     if summary >= 0 and digest:
         append_summary(capture, summary, digest)
-    if small or not digest or 2 * len(digest) > capture.total or (answer and capture.total <= settings["budget", "content"]):
+    if passes_whole(capture.total, capture.status, digest, answer, settings):
         if capture.mode != "pass":
             capture.emit_rest()
     else:
         capture.show(1, digest)
+
+
+def is_replayed(size: int, status: Optional[int], settings: Settings) -> bool:
+    """Whether output of so many bytes is replayed whatever it says: half as much again when the command failed."""
+    return bool(size * 2 <= settings["budget", "inline"] * (3 if status else 2))
+
+
+def passes_whole(size: int, status: Optional[int], digest: bytes, answer: bool, settings: Settings) -> bool:
+    """Whether output is shown as it is: it is small, or an answer of moderate size, or its digest would not at least halve it."""
+    small = is_replayed(size, status, settings) or not digest or 2 * len(digest) > size
+    return bool(small or (answer and size <= settings["budget", "content"]))
 
 
 def append_summary(capture: Capture, fd: int, digest: bytes) -> None:
