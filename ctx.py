@@ -11074,8 +11074,9 @@ WIDTHS = ((8.5, 420), (4.0, 280), (0.0, 160))  # bytes of a quoted line worth at
 CENSUS_SHARE = 0.85  # of the budget may go to identities; beyond, a flood is declared
 FACTS_SHARE = 0.8  # where lines outside of any census want to be shown too, of the budget is left for the census
 ROUGH_SHARE = 0.7  # where there is no room for all messages, of the budget may go to identities with their details
-FLOOD_SHARE = 0.75  # of the budget then goes to the first of them, with their messages
-HISTOGRAM = 6  # rows of a flood's histograms
+FLOOD_SHARE = 0.85  # of the budget then goes to the first of them, with their messages
+FOREMOST = 20  # facts that a flood shows in their order, before others for being of another kind
+HISTOGRAM = 5  # rows of a flood's histograms
 DELTA_BUDGET = 60  # tokens of the block that tells what changed since the last run of the same command
 REPEAT = 0.5  # how much a context line is worth that has the shape of one before it
 NOTES = 6  # notes of one evidence that are always shown
@@ -11176,8 +11177,9 @@ def fact_line(sheet: Sheet, fact: Fact, location: bytes, details: Sequence[int],
         parts.append(sheet.words(fact.message, WIDTHS[-1][1])[0])
     place = fact.location
     if place and place != location and not fact.identity.startswith(place):
-        if 2 in details and place.startswith(file_of(fact) + b":"):
-            place = place[len(file_of(fact)) :]
+        file = fact.identity.partition(b"::")[0]
+        if 2 in details and place.startswith(file + b":"):
+            place = place[len(file) :]
         if 1 in details or 2 in details:
             parts.append(sheet.name(place))
     if fact.first and 3 in details:
@@ -11420,24 +11422,37 @@ class Digest:
         )
         self.census = "blob:" + keep_derived(self.run, census_of(facts))[:HANDLE_DIGITS]
         rows = ["  by file: " + self.histogram(map(file_of, facts)), "  by message: " + self.histogram(map(class_of, facts))]
-        left = budget * FLOOD_SHARE - price(rows)
-        chosen: List[Group] = []
-        for group in [Group(fact) for fact in facts] if brief else grouped(facts):
-            left -= price(
-                [
-                    fact_line(self.sheet, group.facts[0], b"", DETAILS[1], brief),
-                    "    " + self.sheet.words(group.message, WIDTHS[0][1])[0],
-                ]
-            )
-            if left < 0 and chosen:
-                break
-            chosen.append(Group(group.facts[0]))
-        self.receipt.inline, self.receipt.retrievable = len(chosen), self.receipt.known - len(chosen)
+        chosen = self.foremost(facts, brief, budget * FLOOD_SHARE - price(rows))
+        self.receipt.inline = sum(len(group.facts) for group in chosen)
+        self.receipt.retrievable = self.receipt.known - self.receipt.inline
         section = self.identities(
-            "%s: %d/%d inline" % (" and ".join(headings), len(chosen), self.receipt.claimed), chosen, DETAILS[1], brief
+            "%s: %d/%d inline" % (" and ".join(headings), self.receipt.inline, self.receipt.claimed), chosen, DETAILS[2], brief
         )
         section.children[:0] = [self.place(Item(row)) for row in rows]
         return section
+
+    def foremost(self, facts: Sequence[Fact], brief: bool, tokens: float) -> List[Group]:
+        """Those of some facts that there is room for, in groups: the first ones, then one of each further group, then any."""
+        groups = [Group(fact) for fact in facts] if brief else grouped(facts)
+        group_of = {id(fact): at for at, group in enumerate(groups) for fact in group.facts}
+        first = sorted(facts, key=lambda fact: -fact.value)[:FOREMOST]
+        chosen: Dict[int, Group] = {}
+        known: Set[int] = set()
+        for fact in [*first, *(group.facts[0] for group in groups), *facts]:
+            if id(fact) in known:
+                continue
+            at, lines = group_of[id(fact)], [fact_line(self.sheet, fact, b"", DETAILS[2], brief)]
+            if at not in chosen and not brief:
+                lines.append("    " + self.sheet.words(fact.message, WIDTHS[0][1])[0])
+            tokens -= price(lines)
+            if tokens < 0 and chosen:
+                break
+            known.add(id(fact))
+            if at in chosen:
+                chosen[at].facts.append(fact)
+            else:
+                chosen[at] = Group(fact)
+        return [chosen[at] for at in sorted(chosen)]
 
     def histogram(self, names: Iterable[bytes]) -> str:
         """The commonest names with their counts, and how many are in the rest."""
@@ -11445,7 +11460,7 @@ class Digest:
         for name in names:
             counts[name] = counts.get(name, 0) + 1
         rows = sorted(counts.items(), key=lambda row: (-row[1], row[0]))
-        parts = ["%s %s" % (self.sheet.words(name, 80)[0] or "(none)", commas(count)) for name, count in rows[:HISTOGRAM]]
+        parts = ["%s %s" % (self.sheet.words(name, 60)[0] or "(none)", commas(count)) for name, count in rows[:HISTOGRAM]]
         if len(rows) > HISTOGRAM:
             parts.append("%s more %s" % (commas(len(rows) - HISTOGRAM), commas(sum(count for _, count in rows[HISTOGRAM:]))))
         return " · ".join(parts)

@@ -133,14 +133,20 @@ def critical(case: cases.Case, text: str) -> List[Needle]:
         needles += [Needle(words_of(str(failure.get("message") or ""), MESSAGE)), Needle(words_of(place), words_of(case.printed(place)))]
     if not needles and case.places():
         lines = cases.plain(case.output).split("\n")
-        found = [(place, spoken(case.printed(place), lines)) for place in case.places()[:2000]]
+        places = case.told("panic_locations") or case.told("error_locations") or case.places()
+        found = [(place, spoken(case.printed(place), lines)) for place in places[:2000]]
         severe = [pair for pair in found if re.search(r"(?i)\berror\b", pair[1])] or found
         for place, line in severe[:FAILURES]:
-            said = line.rpartition(case.printed(place))[2].strip(": -")
+            said = BARE.sub("", line.rpartition(case.printed(place))[2])
             needles += [Needle(words_of(said, MESSAGE)), Needle(words_of(place), words_of(case.printed(place)))]
     if not needles:
-        needles = [Needle(words_of(head)) for head in list(case.names().values())[:FAILURES]]
+        needles = [Needle(words_of(head)) for head in case.names().values()]
+        needles = sorted((needle for needle in needles if needle.words in text), key=lambda needle: text.index(needle.words))[:FAILURES]
     return [needle for needle in dict.fromkeys(needles) if len(needle.words) > 2 and needle.is_in(text)]
+
+
+# what stands round a message: its severity before it, its code behind it
+BARE = re.compile(r"^[\s:(-]*(?:(?:fatal )?(?:error|warning|note|info\w*|style)\b[\s:)]*)?(?:[A-Z]{1,4}\d+:? (?:\[\*\] )?)?|[\s]+[\[(][\w@/.-]+[\])]$")
 
 
 def spoken(place: str, lines: Sequence[str]) -> str:
