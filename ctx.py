@@ -8232,7 +8232,7 @@ DIAGNOSTICS: List[Dialect] = [
     Dialect("maven", (b"[ERROR] ", b"[WARNING] "),
         (rb"\[(?P<severity>ERROR|WARNING)\] (?P<path>(?:[A-Za-z]:)?/?[^:\n\[]+\.\w+):\[(?P<line>\d+),(?P<col>\d+)\] "
             rb"(?:error: |warning: )?" + _REST,
-        rb"\[ERROR\] (?P<message>Failed to execute goal (?P<step>[^\n]*?)(?: on project " rb"(?P<project>[^\s:]+))?: [^\n]*)",
+        rb"\[ERROR\] (?P<message>Failed to execute goal (?:on project )?(?P<step>[^\n]*?)(?: on project " rb"(?P<project>[^\s:]+))?: [^\n]*)",
         rb"\[(?:ERROR|FATAL)\] (?P<message>Non-resolvable [^\n]*|\[ERROR\] [^\n]*|The goal you specified[^\n]*|"
             rb"Unknown lifecycle phase[^\n]*|Could not find goal[^\n]*|No plugin found[^\n]*)"),
         summary=(rb"\[INFO\] (?P<errors>\d+) errors? *$",), success=rb"\[INFO\] BUILD SUCCESS", repeats=True,
@@ -11074,7 +11074,9 @@ WIDTHS = ((8.5, 420), (4.0, 280), (0.0, 160))  # bytes of a quoted line worth at
 CENSUS_SHARE = 0.85  # of the budget may go to identities; beyond, a flood is declared
 FACTS_SHARE = 0.8  # where lines outside of any census want to be shown too, of the budget is left for the census
 ROUGH_SHARE = 0.7  # where there is no room for all messages, of the budget may go to identities with their details
+MAJOR_SHARE = 0.8  # where not all fits, of the budget may go to what failed; the rest is for warnings and the like
 FLOOD_SHARE = 0.85  # of the budget then goes to the first of them, with their messages
+NAMES_SHARE = 0.6  # the same where identities tell no more than names: lines of the output are worth more then
 FOREMOST = 20  # facts that a flood shows in their order, before others for being of another kind
 HISTOGRAM = 5  # rows of a flood's histograms
 DELTA_BUDGET = 60  # tokens of the block that tells what changed since the last run of the same command
@@ -11191,7 +11193,7 @@ def fact_line(sheet: Sheet, fact: Fact, location: bytes, details: Sequence[int],
 def file_of(fact: Fact) -> bytes:
     """The file that a fact is about: its identity's, as far as that names one, else its location's."""
     name, mark, _ = fact.identity.partition(b"::")
-    return name if mark else fact.location.partition(b":")[0] or name
+    return name if mark and b"." in name else fact.location.partition(b":")[0] or name
 
 
 class Item:
@@ -11355,27 +11357,40 @@ class Digest:
         self.receipt.inline = self.receipt.known
         if any(evidence.quotes and not required_facts(evidence) for evidence in self.found):
             budget = int(budget * FACTS_SHARE)
-        for details in DETAILS:
-            sections = self.census_sections(details)
+        whole = self.listed(budget, DETAILS[:-1], 0.0)
+        if whole:
+            return whole
+        minor = [fact for evidence in self.found for fact in required_facts(evidence) if fact.kind not in contract_of(evidence).failing]
+        if 0 < len(minor) < self.receipt.known:
+            major = self.listed(int(budget * MAJOR_SHARE), DETAILS, ROUGH_SHARE, True)
+            if major:
+                taken = price(line.text for section in major for item in section.walk() for line in [item, *item.children[:1]])
+                return [*major, self.flood(minor, budget - taken)]
+        return self.listed(budget, DETAILS, ROUGH_SHARE) or [self.flood(self.facts(), budget)]
+
+    def facts(self) -> List[Fact]:
+        """The whole census."""
+        return [fact for evidence in self.found for fact in required_facts(evidence)]
+
+    def listed(self, budget: int, detailed: Sequence[Sequence[int]], rough: float, only_failing: bool = False) -> List[Item]:
+        """Every identity, or each of what failed: in the most of some details that leaves room for the messages, or else, but for the
+        first, takes no more than the `rough` share; none where nothing fits."""
+        for details in detailed:
+            sections = self.census_sections(details, only_failing)
             identities = price(item.text for section in sections for item in section.walk())
             messages = price(child.text for section in sections for item in section.children for child in item.children[:1])
-            if identities + messages <= budget * CENSUS_SHARE:
+            fits = rough if details else CENSUS_SHARE * (rough > 0)
+            if identities + messages <= budget * CENSUS_SHARE or (details != DETAILS[0] and identities <= budget * fits):
                 return sections
-            if (
-                details != DETAILS[0]
-                and identities <= budget * CENSUS_SHARE
-                and (identities <= budget * ROUGH_SHARE or not details)
-            ):
-                return sections
-        return [self.flood(budget)]
+        return []
 
-    def census_sections(self, details: Sequence[int]) -> List[Item]:
-        """A heading for each required kind, and below it the identities."""
+    def census_sections(self, details: Sequence[int], only_failing: bool) -> List[Item]:
+        """A heading for each required kind, or each of those that mean that something is wrong, and below it the identities."""
         sections = []
         for evidence in self.found:
             for kind, heading in contract_of(evidence).required.items():
                 facts = [fact for fact in required_facts(evidence) if fact.kind == kind]
-                if facts:
+                if facts and (kind in contract_of(evidence).failing or not only_failing):
                     brief = kind in contract_of(evidence).brief
                     groups = [Group(fact) for fact in facts] if brief else grouped(facts)
                     sections.append(self.identities("%s: %s" % (heading, commas(len(facts))), groups, details, brief))
@@ -11412,22 +11427,20 @@ class Digest:
                 again = seen[_shape(quote.text)] = seen.get(_shape(quote.text), -1) + 1
                 item.add(self.quoted(quote, "    ", min(quote.value, 9.0) * REPEAT**again))
 
-    def flood(self, budget: int) -> Item:
-        """Identities that do not fit: where they are and what they say, as counts, the first of them, and the address of all of
-        them."""
-        facts = [fact for evidence in self.found for fact in required_facts(evidence)]
-        brief = all(fact.kind in contract_of(evidence).brief for evidence in self.found for fact in required_facts(evidence))
-        headings = dict.fromkeys(
-            heading for e in self.found for kind, heading in contract_of(e).required.items() if any(f.kind == kind for f in e.facts)
-        )
-        self.census = "blob:" + keep_derived(self.run, census_of(facts))[:HANDLE_DIGITS]
+    def flood(self, facts: Sequence[Fact], budget: int) -> Item:
+        """Identities that do not fit: where they are and what they say, as counts, the first of them, and the address of the whole
+        census."""
+        kinds = {fact.kind for fact in facts}
+        brief = kinds <= {kind for evidence in self.found for kind in contract_of(evidence).brief}
+        headings = dict.fromkeys(heading for e in self.found for kind, heading in contract_of(e).required.items() if kind in kinds)
+        self.census = "blob:" + keep_derived(self.run, census_of(self.facts()))[:HANDLE_DIGITS]
         rows = ["  by file: " + self.histogram(map(file_of, facts)), "  by message: " + self.histogram(map(class_of, facts))]
-        chosen = self.foremost(facts, brief, budget * FLOOD_SHARE - price(rows))
-        self.receipt.inline = sum(len(group.facts) for group in chosen)
-        self.receipt.retrievable = self.receipt.known - self.receipt.inline
-        section = self.identities(
-            "%s: %d/%d inline" % (" and ".join(headings), self.receipt.inline, self.receipt.claimed), chosen, DETAILS[2], brief
-        )
+        chosen = self.foremost(facts, brief, budget * (NAMES_SHARE if brief else FLOOD_SHARE) - price(rows))
+        inline = sum(len(group.facts) for group in chosen)
+        self.receipt.retrievable = len(facts) - inline
+        self.receipt.inline = self.receipt.known - self.receipt.retrievable
+        claimed = self.receipt.claimed - (self.receipt.known - len(facts))
+        section = self.identities("%s: %d/%d inline" % (" and ".join(headings), inline, claimed), chosen, DETAILS[2], brief)
         section.children[:0] = [self.place(Item(row)) for row in rows]
         return section
 

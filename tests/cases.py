@@ -1,7 +1,8 @@
 """The cases of tests/corpus: what a command printed, and what is known to be true of it (truth.json), whatever the family.
 
 Kinds of truth: `sessions` of failures (pt_, un_), `identities` `locations` `messages` `failures` as printed, less `…_not_in_output`,
-`rows` `odd` `diff` of content (ct_). A case that cannot be compared in some respect says so under `uncompared`: {respect: why}.
+`rows` `odd` `diff` of content (ct_); `other` holds identities of further tools in the same output. What of a case cannot be compared stands
+under `uncompared`: {identities, locations, false or counts: why}.
 """
 
 import gzip
@@ -71,8 +72,7 @@ class Case:
         """{identity: how it is printed} of everything that the output names."""
         found = {failure["id"]: failure.get("head") or failure["id"] for failure in self.failures() if "sessions" in self.truth}
         found.update((item, item) for key in ("rows", "odd", "diff") for item in self.truth.get(key) or ())
-        if not found or "sessions" not in self.truth:
-            found.update((item, item) for item in self.told("identities"))
+        found.update((item, item) for key in ("identities", "other") for item in self.told(key))
         return found
 
     @property
@@ -100,6 +100,24 @@ def same_place(truth, found):
     )
 
 
+class Places:
+    """Locations, among which others are looked up that may be spelt otherwise."""
+
+    def __init__(self, places):
+        self.by_file = {}
+        for place in places:
+            self.by_file.setdefault(self.file(place), []).append(place)
+
+    @staticmethod
+    def file(place):
+        """The last part of a location's path, which all spellings share."""
+        return place.rpartition("/")[2].partition(":")[0]
+
+    def has(self, place):
+        """Whether a location found in the output is one of these, which the truth tells, or the other way round."""
+        return any(same_place(one, place) or same_place(place, one) for one in self.by_file.get(self.file(place), ()))
+
+
 def same_name(identity, name, head):
     """Whether an identity is the test `name`, one of its subtests, or the head of its failure."""
     return identity in (name, head) or identity.startswith(name + " ") or name.endswith((identity, identity + "]"))
@@ -108,6 +126,18 @@ def same_name(identity, name, head):
 def folded(text):
     """Whitespace runs as one space."""
     return " ".join(text.split())
+
+
+class Said:
+    """A digest with its census, in which texts are looked for."""
+
+    def __init__(self, text):
+        self.text = folded(text)
+
+    def holds(self, words):
+        """Whether the text has some words, as a digest spells them."""
+        needle = shown(words.encode("utf-8", "surrogateescape"))
+        return holds(self.text, needle)
 
 
 def shown(data):
@@ -160,14 +190,15 @@ def false_facts(case, found):
         return []
     names, places = case.names(), case.places()
     exact = {*names, *names.values()}
-    known_places = {*places, *map(case.printed, places)}
+    spelt = {*places, *map(case.printed, places)}
+    known_places = Places(spelt)
     needles, crashed = set(case.truth.get("needle_lines", ())), case.truth.get("crashed", "")
     false = []
     for fact in (fact for evidence in found for fact in ctx.required_facts(evidence)):
         identity, place = (text.decode("utf-8", "surrogateescape") for text in (fact.identity, fact.location))
-        if identity in exact or place in known_places or fact.first in needles or (crashed and crashed in identity):
+        if identity in exact or place in spelt or fact.first in needles or (crashed and crashed in identity):
             continue
-        if place and any(same_place(known, place) for known in known_places):
+        if place and known_places.has(place):
             continue
         if any(same_name(identity, name, head) or len(name) > 2 and name in identity for name, head in names.items()):
             continue
