@@ -11353,20 +11353,27 @@ class Digest:
     # required facts
 
     def required(self, budget: int) -> List[Item]:
-        """The census: every identity, in as much detail as leaves room for the messages, or else as fits; if nothing does, a flood."""
+        """The census: every identity, in as much detail as leaves room for the messages; else what failed so, and the rest as a flood;
+        else as fits; if nothing does, all of it a flood."""
         self.receipt.inline = self.receipt.known
+        if not self.receipt.known:
+            return []
         if any(evidence.quotes and not required_facts(evidence) for evidence in self.found):
             budget = int(budget * FACTS_SHARE)
         whole = self.listed(budget, DETAILS[:-1], 0.0)
         if whole:
             return whole
-        minor = [fact for evidence in self.found for fact in required_facts(evidence) if fact.kind not in contract_of(evidence).failing]
-        if 0 < len(minor) < self.receipt.known:
+        minor = [fact for e in self.found for fact in required_facts(e) if fact.kind not in contract_of(e).failing]
+        if minor and len(minor) < self.receipt.known:
             major = self.listed(int(budget * MAJOR_SHARE), DETAILS, ROUGH_SHARE, True)
             if major:
-                taken = price(line.text for section in major for item in section.walk() for line in [item, *item.children[:1]])
-                return [*major, self.flood(minor, budget - taken)]
+                return [*major, self.flood(minor, budget - sum(self.needs(major)))]
         return self.listed(budget, DETAILS, ROUGH_SHARE) or [self.flood(self.facts(), budget)]
+
+    def needs(self, sections: Sequence[Item]) -> Tuple[int, int]:
+        """What the identities of some sections take, and what their messages would."""
+        identities = price(item.text for section in sections for item in section.walk())
+        return identities, price(child.text for section in sections for item in section.children for child in item.children[:1])
 
     def facts(self) -> List[Fact]:
         """The whole census."""
@@ -11377,8 +11384,7 @@ class Digest:
         first, takes no more than the `rough` share; none where nothing fits."""
         for details in detailed:
             sections = self.census_sections(details, only_failing)
-            identities = price(item.text for section in sections for item in section.walk())
-            messages = price(child.text for section in sections for item in section.children for child in item.children[:1])
+            identities, messages = self.needs(sections)
             fits = rough if details else CENSUS_SHARE * (rough > 0)
             if identities + messages <= budget * CENSUS_SHARE or (details != DETAILS[0] and identities <= budget * fits):
                 return sections

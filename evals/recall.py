@@ -19,6 +19,7 @@ from __future__ import annotations
 import argparse
 import datetime
 import os
+import posix
 import re
 import sys
 import tempfile
@@ -28,7 +29,7 @@ from typing import Callable, Dict, Iterable, List, NamedTuple, Sequence, Tuple
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
 
-import cases  # noqa: E402
+import cases  # type: ignore[import-not-found]  # noqa: E402
 
 import ctx  # noqa: E402
 
@@ -102,12 +103,13 @@ class Needle(NamedTuple):
 
     def is_in(self, text: str) -> bool:
         """Whether a text, as `cases.shown` spells it, has it."""
-        return cases.holds_place(text, self.words, self.printed) if self.printed else cases.holds(text, self.words)
+        return bool(cases.holds_place(text, self.words, self.printed) if self.printed else cases.holds(text, self.words))
 
 
 def words_of(text: str, width: int = 10_000) -> str:
     """A message or an identity as the arms' texts spell it."""
-    return cases.shown(text.split("\n")[0].encode("utf-8", "surrogateescape"))[:width].strip()
+    words: str = cases.shown(text.split("\n")[0].encode("utf-8", "surrogateescape"))
+    return words[:width].strip()
 
 
 def evenly(items: Sequence[Needle], most: int) -> List[Needle]:
@@ -162,6 +164,7 @@ class Row(NamedTuple):
 
     name: str
     family: str
+    failures: int
     required: int
     critical: int
     tokens: Dict[str, int]
@@ -194,6 +197,7 @@ def measure(name: str) -> Row:
     return Row(
         name,
         case.family,
+        len(case.failures()) or len(case.places()) or len(case.names()),
         len(needed),
         len(vital),
         {arm: ctx.estimate_tokens(data) for arm, data in texts.items()},
@@ -246,8 +250,8 @@ def arm_rows(rows: Sequence[Row]) -> List[List[str]]:
     for arm in rows[0].tokens:
         tokens = sorted(row.tokens[arm] for row in rows)
         sizes = [ctx.commas(sum(tokens)), ctx.commas(tokens[len(tokens) // 2])]
-        required_share = share(total(rows, lambda row: row.inline[arm]), total(rows, lambda row: row.required))
-        critical_share = share(total(rows, lambda row: row.critical_inline[arm]), total(rows, lambda row: row.critical))
+        required_share = share(sum(row.inline[arm] for row in rows), total(rows, lambda row: row.required))
+        critical_share = share(sum(row.critical_inline[arm] for row in rows), total(rows, lambda row: row.critical))
         found.append([arm, *sizes, required_share, critical_share])
     return found
 
@@ -265,7 +269,12 @@ def report(rows: Sequence[Row]) -> str:
     families: Dict[str, List[Row]] = {}
     for row in rows:
         families.setdefault(row.family, []).append(row)
-    lines += ["## By family", "", *table(columns, [summary(name, families[name]) for name in sorted(families)] + [summary("all", rows)]), ""]
+    few = [row for row in rows if row.failures <= FAILURES]
+    for label, part in (("up to %d failures" % FAILURES, few), ("more, of which the first %d" % FAILURES, [row for row in rows if row not in few])):
+        told = [(arm, sum(row.critical_inline[arm] for row in part)) for arm in rows[0].tokens]
+        vital = total(part, lambda row: row.critical)
+        lines.append("Critical facts of cases with %s: %s" % (label, ", ".join("%s %s" % (arm, share(kept, vital)) for arm, kept in told) + "."))
+    lines += ["", "## By family", "", *table(columns, [summary(name, families[name]) for name in sorted(families)] + [summary("all", rows)]), ""]
     arms = [arm for arm in rows[0].tokens if arm not in ("raw", "ctx")]
     heading = ("case", "raw", "ctx", "required", "inline", "address", "false", "critical", "ctx", *arms)
     lines += ["## By case", "", "Tokens; required facts with ctx; critical facts inline, by arm.", "", *table(heading, [case_row(row, arms) for row in rows])]
@@ -293,7 +302,7 @@ def main() -> None:
     """Measure, and print or write the page."""
     write, only, misses = arguments()
     with tempfile.TemporaryDirectory() as home:
-        ctx.posix.environ[b"CTX_HOME"] = os.fsencode(home)
+        posix.environ[b"CTX_HOME"] = os.fsencode(home)
         names = [name for name in cases.NAMES if not only or name.startswith(tuple(only))]
         rows = [measure(name) for name in names]
     text = report(rows)
