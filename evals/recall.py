@@ -3,7 +3,7 @@
 
     python3 evals/recall.py [--write] [--only PREFIX…] [--misses]
 
-A case's required facts are what truth.json says the output names: the identities of its failures and rows, and the locations of its diagnostics
+A case's required facts are what truth.json says the output names: the identities of its failures and rows, and the locations of diagnostics
 (of a flood, 400 taken evenly). Its critical facts are, of its first 20 failures, the first line of the error and the location; where a truth does
 not tell failures apart, the first 20 locations, those of errors before others, each with the words that its line has behind it; where there
 are none, the identities. Only what the output itself says in one piece is asked for.
@@ -120,7 +120,7 @@ def evenly(items: Sequence[Needle], most: int) -> List[Needle]:
 def required(case: cases.Case, text: str) -> List[Needle]:
     """What a digest owes its reader, as far as the output says it in one piece."""
     needles = [Needle(words_of(head)) for head in case.names().values()]
-    if not case.is_listed:
+    if not case.is_listed and ctx.CONTRACTS.get(case.family) is not ctx.CONTRACTS["pytest"]:  # a test is named, a diagnostic placed
         needles += [Needle(words_of(place), words_of(case.printed(place))) for place in case.places()]
     return [needle for needle in evenly(list(dict.fromkeys(needles)), SAMPLE) if needle.words and needle.is_in(text)]
 
