@@ -11,6 +11,8 @@ One file, standard library only, read from top to bottom: a section uses only na
      2  state        where things live: the store's roots, the workspace, the session
      3  shell        the surface of one bash command line: words, operators, spans
      4  guard        tables of programs, classes, and what is put in front of which command
+     5  permissions  a host's own rules, applied to an original command
+     6  hosts        the dialect of each host, and what the hook answers it
      7  text         lines, terminal clean-up, token estimate, sizes
      8  address      the grammar of handles and selectors, anchors
      9  config       ctx.toml: reading, checking
@@ -22,6 +24,7 @@ One file, standard library only, read from top to bottom: a section uses only na
     15  render       evidence and a budget to digest bytes
     16  retrieve     get, search, diff
     20  plans        seq: several steps, one answer
+    22  gates        what the hook answers after a tool, at a session's start, before a compaction
     23  install      doctor, init, why
     24  cli          argument grammar, dispatch, help
 """
@@ -137,6 +140,15 @@ def exists(path: str) -> bool:
     except (OSError, ValueError):
         return False
     return True
+
+
+def is_same(one: str, two: str) -> bool:
+    """Whether two paths lead to the same file."""
+    try:
+        first, second = posix.stat(one), posix.stat(two)
+    except (OSError, ValueError):
+        return False
+    return (first.st_dev, first.st_ino) == (second.st_dev, second.st_ino)
 
 
 def make_dirs(path: str) -> None:
@@ -454,14 +466,120 @@ def to_json(value: Any) -> str:
     return "[%s]" % ",".join(to_json(item) for item in value)
 
 
-def from_json(data: bytes) -> Any:
-    """What `to_json` wrote. Raises ValueError on anything that is not JSON."""
-    import json
+class _PlainJson:
+    """How JSON's scanner treats what is not text: no hooks, and only numbers that another reader would read alike."""
 
+    strict = True
+    object_hook = object_pairs_hook = None
+
+    @staticmethod
+    def parse_int(text: str) -> int:
+        if len(text) > 4000:  # reading takes the square of that
+            raise ValueError("a number of %d digits" % len(text))
+        return int(text)
+
+    @staticmethod
+    def parse_float(text: str) -> float:
+        value = float(text)
+        if value in (float("inf"), float("-inf")):
+            raise ValueError("%s is out of range" % text)
+        return value
+
+    @staticmethod
+    def parse_constant(text: str) -> None:
+        raise ValueError("%s is not JSON" % text)
+
+
+def from_json(data: Union[bytes, str]) -> Any:
+    """The value of a JSON text, without the cost of the `json` module. Raises ValueError on anything that is not JSON."""
     try:
-        return json.loads(data.decode("utf-8", "surrogateescape"))
+        from _json import make_scanner
+    except ImportError:
+        from json.scanner import make_scanner
+    text = (data if isinstance(data, str) else data.decode("utf-8", "surrogateescape")).strip(" \t\r\n")
+    try:
+        value, end = make_scanner(_PlainJson)(text, 0)  # type: ignore[arg-type]
+    except (StopIteration, SystemError):  # the latter up to Python 3.11, whose scanner takes its error from `json` if that is loaded
+        raise ValueError("not JSON") from None
     except RecursionError:
         raise ValueError("nested too deeply") from None
+    if end != len(text):
+        raise ValueError("more than one value")
+    return value
+
+
+def user_file() -> str:
+    """Where the user's own settings are read from, "" where there is no home directory."""
+    base = getenv("XDG_CONFIG_HOME")
+    if not base.startswith("/"):
+        base = home() and home().rstrip("/") + "/.config"
+    return base and base.rstrip("/") + "/ctx/config.toml"
+
+
+def config_files(start: str = "") -> List[str]:
+    """Where settings are read from, weakest first: the user's file, then that of the workspace around `start`."""
+    top = workspace(start)
+    return [path for path in (user_file(), top and top + "/ctx.toml") if path]
+
+
+class Snapshot:
+    """What was made of some files once, kept so that the hook need not make it again.
+
+    `files` are those that exist, by path, times of change and size; another of these is another snapshot.
+    """
+
+    __slots__ = ("files", "path")
+
+    def __init__(self, kind: str, paths: Iterable[str]) -> None:
+        self.files: List[List[Any]] = []
+        name = kind
+        for path in paths:
+            try:
+                info = posix.stat(path)
+            except (OSError, ValueError):
+                continue
+            self.files.append([path, info.st_mtime_ns, info.st_ctime_ns, info.st_size])
+            name += "-%x" % info.st_ino
+        root = next(iter(own_roots()), "")
+        self.path = root and "%s/compiled/%s" % (root, name)
+
+    def load(self) -> Any:
+        """What was kept, None when there is nothing, or of other files."""
+        try:
+            kept = from_json(read_file(self.path))
+            return kept["made"] if kept["files"] == self.files else None
+        except (OSError, ValueError, KeyError, TypeError):
+            return None
+
+    def keep(self, made: Any) -> bool:
+        """Keep `made`, which is anything that JSON can say; False when that is not possible."""
+        try:
+            make_dirs(self.path.rsplit("/", 1)[0])
+            write_atomic(self.path, to_json({"files": self.files, "made": made}).encode())
+        except OSError:
+            return False
+        return bool(self.path)
+
+
+def own_roots() -> List[str]:
+    """The roots of stores in which nobody else can have put anything."""
+    return [root for root in state_roots() if root != temp_root() or is_ours(root)]
+
+
+LEDGER_LIMIT = MIB  # bytes of the ledger's newer half; then it becomes the older one
+
+
+def note(entry: Dict[str, Any]) -> None:
+    """Add one decision to the ledger, a line of JSON; what cannot be noted is not."""
+    for root in own_roots()[:1]:
+        path = root + "/ledger"
+        try:
+            make_dirs(root)
+            append_line(path, to_json(dict(entry, time=int(now()))))
+            if posix.stat(path).st_size > LEDGER_LIMIT:
+                posix.rename(path, path + ".old")
+        except OSError:
+            pass
 
 
 # ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -576,8 +694,13 @@ def assigned_name(raw: str) -> str:
     return raw[:i] if i and raw[0] not in DIGITS and rest.startswith(("=", "+=")) else ""
 
 
+_scanned: Dict[str, Line] = {}  # the last command line: one call of the hook looks at the same one several times
+
+
 def scan(text: str) -> Line:
-    """Read a bash command line. Total and linear: any text gives a Line, at worst an unsure one."""
+    """Read a bash command line. Total and linear: any text gives a Line, at worst an unsure one. Nobody changes a Line afterwards."""
+    if text in _scanned:
+        return _scanned[text]
     line = Line(text)
     scanner = Scanner(line)
     try:
@@ -589,6 +712,8 @@ def scan(text: str) -> Line:
             raise Unsure("a here-document without its end")
     except Unsure as reason:
         line.unsure, line.at = str(reason), min(scanner.at, len(text))
+    _scanned.clear()
+    _scanned[text] = line
     return line
 
 
@@ -1746,7 +1871,7 @@ live -t|-v|-V|-T>bounded -s>mutation:
 live -c>bounded:
     ping,
 ctx:
-    ctx, ctx.py, ctx.pyz,
+    ctx, ctx.py, ctx.pyc, ctx.pyz,
 sub bounded mutation -t -o -c:
     apt, apt-get, aptitude, yum, dnf, microdnf, zypper, apk, yay, paru, emerge, brew, port, snap, flatpak, choco, scoop, winget,
     pkg, opkg,
@@ -2522,6 +2647,1422 @@ def search_shape(segment: Segment) -> str:
     return "identifier-search" if all(name and NAME_CHARACTERS.issuperset(name) for name in names) else "pattern-search"
 
 
+# ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+# 5 · permissions
+# Knows a host's rules for what runs unasked, and applies them to an original command, more strictly than the host would. Never knows
+# the JSON of a hook.
+# ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+SYSTEM = "/etc"  # where the machine's own settings stand, but for
+CLAUDE_SYSTEM = "/Library/Application Support/ClaudeCode" if sys.platform == "darwin" else ""
+RULE_FILE_LIMIT = 256 * KIB  # a larger file of rules is not read
+PARTS_LIMIT = 20  # commands of a line that may run unasked
+LAYERS = 8  # shells inside shells that are looked into
+
+
+class Permission:
+    """What the host would do with a command line as it was typed.
+
+    `decision` is "deny" or "ask" where a rule says so, about any part of the line or what its wrappers and shells run; "allow"
+    where the user's own rules allow every part of it; "free" where the host runs it unasked by itself; "none" where the host would
+    ask, judge for itself, or run it because its mode asks nobody. `rule` is what decided, as the user wrote it.
+    """
+
+    __slots__ = ("decision", "rule")
+
+    def __init__(self, decision: str, rule: str = "") -> None:
+        self.decision, self.rule = decision, rule
+
+
+class Rules:
+    """A host's rules for shell commands: `deny`, `ask` and `allow` hold [form, what it is compared with, what the user wrote].
+
+    `unreadable` says that there is, or may be, a rule that is not known here, so that nothing may be allowed; `locked`, that no
+    further rule may allow anything. `top` is the directory whose files the host reads unasked, `where` the working directory.
+    """
+
+    __slots__ = ("deny", "ask", "allow", "unreadable", "locked", "where", "top")
+
+    def __init__(self, deny: Sequence[List[Any]] = (), ask: Sequence[List[Any]] = (), allow: Sequence[List[Any]] = (),
+                 unreadable: bool = False, where: str = "", top: str = "") -> None:  # fmt: skip
+        self.deny, self.ask, self.allow = list(deny), list(ask), list(allow)
+        self.unreadable, self.locked, self.where, self.top = unreadable, False, where, top
+
+    def inside(self, path: str, base: str) -> bool:
+        """Whether `path`, seen from the directory `base`, lies below `top` with no link and no `..` on the way: only then do all
+        who resolve it agree where it leads."""
+        parts = [part for part in joined(base, path).split("/") if part not in ("", ".")]
+        full = "/" + "/".join(parts)
+        if not self.top or ".." in parts or full != self.top and not full.startswith(self.top + "/"):
+            return False
+        at = self.top
+        for part in full[len(self.top) :].split("/")[1:]:
+            at = "%s/%s" % (at, part)
+            try:
+                if posix.lstat(at).st_mode & 0o170000 == 0o120000:
+                    return False
+            except FileNotFoundError:
+                break
+            except (OSError, ValueError):
+                return False
+        return True
+
+
+class RuleFile:
+    """A file of rules by its path, or its text where a command line holds that. `counts` says whether it may allow anything;
+    `reader` adds what it says to Rules and raises ValueError where that is not understood."""
+
+    __slots__ = ("path", "counts", "reader")
+
+    def __init__(self, path: str, counts: bool, reader: Callable[[bytes, Rules, bool], None]) -> None:
+        self.path, self.counts, self.reader = path, counts, reader
+
+
+# reading rule files
+
+
+def host_rules(host: str, where: str, home: str) -> Rules:
+    """The rules of a host for a session in the directory `where`. Never raises: what cannot be read makes them `unreadable`."""
+    find = RULE_FILES.get(host)
+    if find is None:
+        return Rules(unreadable=True)
+    try:
+        top, files = find(where, home)
+        snapshot = Snapshot("rules-" + host, [file.path for file in files if file.path.startswith("/")])
+        snapshot.files.append([[file.path, file.counts] for file in files])
+        safe = not snapshot.path.startswith(temp_root() + "/")  # there, a sandboxed command may write too
+        made = snapshot.load() if safe else None
+        if made is None:
+            settled = all(changed < (now() - 2) * 1e9 for _, *times, _ in snapshot.files[:-1] for changed in times)
+            made = read_rules(files)
+            if safe and settled:  # else the next change may bear the same time
+                snapshot.keep(made)
+        deny, ask, allow, unreadable = made
+    except (OSError, ValueError, TypeError):
+        return Rules(unreadable=True)
+    return Rules(deny, ask, allow, unreadable, where.rstrip("/"), top)
+
+
+def read_rules(files: Sequence[RuleFile]) -> List[Any]:
+    """What files say: the parts of a Rules that a snapshot keeps."""
+    rules = Rules()
+    for file in files:
+        try:
+            data = read_file(file.path) if file.path.startswith("/") else fsencode(file.path)
+            data.decode()
+            if len(data) > RULE_FILE_LIMIT:
+                raise ValueError("too many rules")
+            file.reader(data, rules, file.counts)
+        except (FileNotFoundError, NotADirectoryError):
+            continue
+        except (OSError, ValueError):
+            rules.unreadable = True
+    return [rules.deny, rules.ask, rules.allow, rules.unreadable]
+
+
+def files_in(folder: str, ending: str) -> List[str]:
+    """The files in `folder` with this ending."""
+    return ["%s/%s" % (folder, name) for name in list_dir(folder) if name.endswith(ending)]
+
+
+def joined(folder: str, path: str) -> str:
+    """`path` as seen from `folder`."""
+    return path if path.startswith("/") else "%s/%s" % (folder, path)
+
+
+def texts_in(table: Any, key: str) -> List[str]:
+    """The list of texts at table[key], none if there is no such key. Raises ValueError on anything else."""
+    found = table.get(key, []) if isinstance(table, dict) else None
+    if not isinstance(found, list) or not all(isinstance(item, str) for item in found):
+        raise ValueError("%s is no list of texts" % key)
+    return found
+
+
+def table_in(table: Any, key: str) -> Dict[str, Any]:
+    """The table at table[key], an empty one if there is no such key. Raises ValueError on anything else."""
+    found = table.get(key, {}) if isinstance(table, dict) else None
+    if not isinstance(found, dict):
+        raise ValueError("%s is no table" % key)
+    return found
+
+
+# Claude Code: `permissions` in its settings; the lists of all files are merged
+
+CLAUDE_FLAGS = {  # options of the client that bring rules, or leave out files
+    "--settings": "settings", "--setting-sources": "sources", "--allowedTools": "allow", "--allowed-tools": "allow",
+    "--disallowedTools": "deny", "--disallowed-tools": "deny",
+}  # fmt: skip
+
+
+def claude_files(where: str, home: str) -> Tuple[str, List[RuleFile]]:
+    """The project's directory, and where Claude Code's rules stand, managed ones first, since they may lock out all others."""
+    top = getenv("CLAUDE_PROJECT_DIR").rstrip("/") or workspace(where) or where
+    managed = (CLAUDE_SYSTEM or SYSTEM + "/claude-code") + "/managed-settings"
+    user = getenv("CLAUDE_CONFIG_DIR") or home.rstrip("/") + "/.claude"
+    flags = claude_flags()
+    named = next((value.split(",") for kind, value in flags if kind == "sources"), ["user", "project", "local"])
+    files = [RuleFile(path, True, read_claude_settings) for path in [managed + ".json", *files_in(managed + ".d", ".json")]]
+    for kind, value in flags:
+        if kind != "sources":
+            text = joined(top, value) if kind == "settings" else to_json({"permissions": {kind: split_rules(value)}})
+            files.append(RuleFile(value if value.lstrip().startswith("{") else text, True, read_claude_settings))
+    for name, path in (("user", user), ("project", top + "/.claude"), ("local", top + "/.claude")):
+        path += "/settings.local.json" if name == "local" else "/settings.json"
+        files.append(RuleFile(path, name in named, read_claude_settings))
+    return top, files
+
+
+def claude_flags() -> List[Tuple[str, str]]:
+    """(kind, value) of what the running client was told about rules on its command line, where that can be seen."""
+    pid = getenv("CLAUDE_PID")
+    try:
+        words = fsdecode(read_file("/proc/%s/cmdline" % pid)).split("\0") if pid.isdigit() else []
+    except OSError:
+        return []
+    found: List[Tuple[str, str]] = []
+    kind = ""
+    for word in words:
+        if word.startswith("--"):
+            option, _, word = word.partition("=")
+            kind = CLAUDE_FLAGS.get(option, "")
+        if kind and word:
+            found.append((kind, word))
+            kind = kind if kind in ("allow", "deny") else ""  # these take several values
+    return found
+
+
+def split_rules(text: str) -> List[str]:
+    """The rules in a list such as `Bash(git log:*),Edit Read`."""
+    found = [""]
+    depth = 0
+    for c in text:
+        depth += (c == "(") - (c == ")")
+        if c in ", " and not depth:
+            found.append("")
+        else:
+            found[-1] += c
+    return [rule for rule in found if rule]
+
+
+def read_claude_settings(data: bytes, rules: Rules, counts: bool) -> None:
+    """Add the permissions of one of Claude Code's settings files. Raises ValueError."""
+    settings = from_json(data)
+    listed = table_in(settings, "permissions")
+    for text in texts_in(listed, "deny"):
+        rules.deny.extend(claude_rule(text, False))
+    for text in texts_in(listed, "ask"):
+        rules.ask.extend(claude_rule(text, False))
+    for text in texts_in(listed, "allow"):
+        rules.allow.extend(claude_rule(text, True) if counts and not rules.locked else [])
+    rules.locked = rules.locked or bool(settings.get("allowManagedPermissionRulesOnly"))
+
+
+def claude_rule(text: str, allows: bool) -> List[List[Any]]:
+    """A rule such as `Bash(git log:*)` as it is compared; none if it is not about commands. Where it is unclear, one that `allows`
+    does not count, and another counts for more than it says."""
+    tool, bracket, content = text.strip().partition("(")
+    content = content[:-1] if content.endswith(")") else content
+    if tool in ("Read", "Edit", "Write") and not allows:
+        return [["path", content, text]]
+    if tool != "Bash" and (allows or "*" not in tool or not matches_glob(tool, Invocation(["Bash"]))):
+        return []
+    if not bracket or content == "*":
+        return [["any", "", text]]
+    if allows and ("\\" in content or not text.endswith(")")):
+        return []
+    content = content.replace("\\", "")
+    if content.endswith(":*") and "*" not in content[:-1]:
+        return [["prefix", content[:-2], text]]
+    if "*" in content:
+        return [["glob", content[:-2] + "*" if content.endswith(":*") else content, text]]
+    name, colon, value = content.partition(":")
+    if colon and name.isidentifier() and not allows:  # a field of the call; those that run in the background are never touched
+        return [] if (name, value) == ("run_in_background", "true") else [["any", "", text]]
+    return [["exact", content, text]]
+
+
+# Codex: `prefix_rule(…)` in rules/*.rules, a closed form of Starlark
+
+CODEX_DECISIONS = {"allow": "allow", "prompt": "ask", "prompt-user": "ask", "forbidden": "deny"}
+CODEX_ARGUMENTS = frozenset(("pattern", "decision", "justification", "match", "not_match"))
+
+
+def codex_files(where: str, home: str) -> Tuple[str, List[RuleFile]]:
+    """The project's directory, and where Codex's rules stand. A project's own hold only if it is trusted, which is not seen here. They
+    count: no answer of a hook lifts what Codex itself would ask, and what a rule allows there runs outside the sandbox, as typed."""
+    top = workspace(where) or where
+    user = getenv("CODEX_HOME") or home.rstrip("/") + "/.codex"
+    folders = [SYSTEM + "/codex", user]
+    folder = where
+    while folder and folder.startswith(top):
+        folders.append(folder + "/.codex")
+        folder = folder.rsplit("/", 1)[0]
+    files = [RuleFile(path, True, read_codex_rules) for folder in folders for path in files_in(folder + "/rules", ".rules")]
+    return top, [*files, RuleFile(SYSTEM + "/codex/requirements.toml", False, read_nothing)]
+
+
+def read_nothing(data: bytes, rules: Rules, counts: bool) -> None:
+    """A file that may hold rules in a form that is not read here."""
+    raise ValueError("not read")
+
+
+def read_codex_rules(data: bytes, rules: Rules, counts: bool) -> None:
+    """Add the rules of one of Codex's .rules files. Raises ValueError on all but plain calls of what it knows."""
+    reader = Reader(data.decode())
+    reader.skip("\n;")
+    while reader.peek():
+        name = reader.take("name")
+        values = call_values(reader)
+        if reader.peek():
+            reader.take(";" if reader.peek() == ";" else "\n")
+            reader.skip("\n;")
+        if name == "prefix_rule":
+            add_codex_rule(values, rules, counts)
+        elif name not in ("network_rule", "host_executable"):  # which are about no command
+            raise ValueError("%s is not known" % name)
+
+
+def call_values(reader: Reader) -> Dict[str, Any]:
+    """The arguments of a call by name; the one without a name is the pattern."""
+    values: Dict[str, Any] = {}
+    reader.take("(")
+    reader.skip("\n")
+    while reader.peek() != ")":
+        name = "pattern"
+        if values or reader.peek() == "name":
+            name = reader.take("name")
+            reader.take("=")
+        if name in values:
+            raise ValueError("%s twice" % name)
+        reader.skip("\n")
+        values[name] = reader.value("string")
+        reader.skip("\n")
+        if reader.peek() != ")":
+            reader.take(",")
+            reader.skip("\n")
+    reader.take(")")
+    return values
+
+
+def add_codex_rule(values: Dict[str, Any], rules: Rules, counts: bool) -> None:
+    """Add `prefix_rule(pattern = …, decision = …)`. Raises ValueError."""
+    decision = values.get("decision", "allow")
+    kept = CODEX_DECISIONS.get(decision) if isinstance(decision, str) else None
+    pattern = values.get("pattern")
+    if kept is None or not isinstance(pattern, list) or not pattern or not CODEX_ARGUMENTS.issuperset(values):
+        raise ValueError("an unknown rule")
+    spec = [item if isinstance(item, list) else [item] for item in pattern]
+    if not all(words and all(isinstance(word, str) for word in words) for words in spec):
+        raise ValueError("an unknown pattern")
+    if kept != "allow" or counts:
+        getattr(rules, kept).append(["words", spec, " ".join("|".join(words) for words in spec)])
+
+
+# Gemini CLI: `tools` in its settings, and policies in TOML
+
+GEMINI_TOOLS = frozenset(("run_shell_command", "ShellTool", "*"))
+GEMINI_DECISIONS = {"allow": "allow", "deny": "deny", "ask_user": "ask"}
+GEMINI_KEYS = frozenset(("toolName", "decision", "priority", "commandPrefix"))  # of a rule that may allow something
+
+
+def gemini_files(where: str, home: str) -> Tuple[str, List[RuleFile]]:
+    """The project's directory, and where Gemini CLI's rules stand. A project's own may but restrict, since it may not be trusted."""
+    top = workspace(where) or where
+    files = [RuleFile(SYSTEM + "/gemini-cli/system-defaults.json", False, read_gemini_settings)]
+    for folder, counts in ((SYSTEM + "/gemini-cli", True), (home.rstrip("/") + "/.gemini", True), (top + "/.gemini", False)):
+        files.append(RuleFile(folder + "/settings.json", counts, read_gemini_settings))
+        files += [RuleFile(path, counts, read_gemini_policy) for path in files_in(folder + "/policies", ".toml")]
+    return top, files
+
+
+def read_gemini_settings(data: bytes, rules: Rules, counts: bool) -> None:
+    """Add the rules of one of Gemini CLI's settings files. Raises ValueError."""
+    settings = from_json(data)
+    tools = table_in(settings, "tools")
+    for text in texts_in(tools, "exclude") + texts_in(settings, "excludeTools"):
+        rules.deny.extend(gemini_rule(text))
+    for text in texts_in(tools, "allowed") + texts_in(settings, "allowedTools"):
+        rules.allow.extend(gemini_rule(text) if counts else [])
+    if "core" in tools or "coreTools" in settings:
+        raise ValueError("a list of the only tools there are")
+
+
+def gemini_rule(text: str) -> List[List[Any]]:
+    """A tool such as `run_shell_command(git log)` as it is compared; none if it is another tool."""
+    tool, bracket, content = text.strip().partition("(")
+    if tool not in GEMINI_TOOLS:
+        return []
+    return [["prefix", content.rstrip(")"), text] if bracket else ["any", "", text]]
+
+
+def read_gemini_policy(data: bytes, rules: Rules, counts: bool) -> None:
+    """Add the rules of one of Gemini CLI's policy files: TOML of a closed form. Raises ValueError on anything else."""
+    reader = Reader(data.decode())
+    reader.skip("\n")
+    while reader.peek():
+        opening = "".join(reader.take("[") for _ in range(2) if reader.peek() == "[")
+        table = reader.take("name")
+        for _ in opening:
+            reader.take("]")
+        if not opening:
+            raise ValueError("a key outside the tables")
+        row = table_rows(reader)
+        if opening + table == "[[rule":
+            add_gemini_rule(row, rules, counts)
+
+
+def table_rows(reader: Reader) -> Dict[str, Any]:
+    """The keys and values behind the heading of a TOML table."""
+    row: Dict[str, Any] = {}
+    while reader.peek():
+        reader.take("\n")
+        reader.skip("\n")
+        if reader.peek() in ("[", ""):
+            break
+        key = reader.take("name")
+        reader.take("=")
+        if key in row:
+            raise ValueError("%s twice" % key)
+        row[key] = reader.value("name")
+    return row
+
+
+def add_gemini_rule(row: Dict[str, Any], rules: Rules, counts: bool) -> None:
+    """Add one `[[rule]]`, if it is about shell commands. One that restricts some of them only restricts all. Raises ValueError."""
+    tools, prefix = as_list(row.get("toolName", "*")), as_list(row.get("commandPrefix", ""))
+    if "mcpName" in row or not GEMINI_TOOLS.intersection(tools):
+        return
+    decision = GEMINI_DECISIONS.get(str(row.get("decision")))
+    if decision is None:
+        raise ValueError("an unknown decision")
+    if decision != "allow" or counts and GEMINI_KEYS.issuperset(row):
+        kept = [["prefix" if text else "any", text, ("%s %s" % (decision, text)).strip()] for text in prefix]
+        getattr(rules, decision).extend(kept)
+
+
+def as_list(value: Any) -> List[str]:
+    """A text, or a list of texts, as a list. Raises ValueError on anything else."""
+    found = value if isinstance(value, list) else [value]
+    if not all(isinstance(item, str) for item in found):
+        raise ValueError("neither a text nor a list of texts")
+    return found
+
+
+# what Starlark and TOML have in common
+
+
+def tokens(text: str) -> Iterator[Tuple[str, str]]:
+    """(kind, text) of each token: "name" (numbers too), "string", a sign, "\\n". Comments are skipped. Raises ValueError on anything
+    else."""
+    i, end = 0, len(text)
+    while i < end:
+        c = text[i]
+        start = i
+        if c in " \t\r":
+            i += 1
+        elif c == "#":
+            i = text.find("\n", i) % (end + 1)
+        elif c in "()[]=,;\n":
+            yield c, c
+            i += 1
+        elif c in "\"'":
+            quote = c * 3 if text.startswith(c * 3, i) else c
+            i += len(quote)
+            while not text.startswith(quote, i):
+                i += 2 if text[i : i + 1] == "\\" else 1
+                if i >= end:
+                    raise ValueError("an open string")
+            yield "string", unescaped(text[start + len(quote) : i], quote)
+            i += len(quote)
+        else:
+            while i < end and (text[i] in NAME_CHARACTERS or text[i] in ".-+:"):
+                i += 1
+            if i == start:
+                raise ValueError("an unknown sign")
+            yield "name", text[start:i]
+
+
+def unescaped(raw: str, quote: str) -> str:
+    """What stands between quotes. Raises ValueError where the two languages differ."""
+    if "\n" in raw and len(quote) == 1 or "\\" in raw and quote != '"':
+        raise ValueError("an unusual string")
+    parts = raw.split("\\\\")
+    for escape, meant in (('\\"', '"'), ("\\n", "\n"), ("\\t", "\t")):
+        parts = [part.replace(escape, meant) for part in parts]
+    if any("\\" in part for part in parts):
+        raise ValueError("an unusual escape")
+    return "\\".join(parts)
+
+
+class Reader:
+    """A cursor over tokens. Every method raises ValueError on what does not fit."""
+
+    __slots__ = ("tokens", "at")
+
+    def __init__(self, text: str) -> None:
+        self.tokens = [*tokens(text), ("", "")]
+        self.at = 0
+
+    def peek(self) -> str:
+        """The kind of the next token, "" at the end."""
+        return self.tokens[self.at][0]
+
+    def take(self, kind: str) -> str:
+        """The next token, which must be of this kind."""
+        found, text = self.tokens[self.at]
+        if found != kind:
+            raise ValueError("%s where %s belongs" % (found or "the end", kind))
+        self.at += 1
+        return text
+
+    def skip(self, kinds: str) -> None:
+        """Skip tokens of these kinds, which are signs."""
+        while self.peek() and self.peek() in kinds:
+            self.at += 1
+
+    def value(self, other: str, depth: int = 0) -> Any:
+        """A string, a token of the kind `other` (as its text in a tuple, so that it is no string), or a list of values."""
+        if self.peek() != "[":
+            return self.take("string") if self.peek() == "string" else (self.take(other),)
+        if depth == 4:
+            raise ValueError("nested too deeply")
+        self.take("[")
+        found: List[Any] = []
+        self.skip("\n")
+        while self.peek() != "]":
+            found.append(self.value(other, depth + 1))
+            self.skip("\n")
+            if self.peek() != "]":
+                self.take(",")
+                self.skip("\n")
+        self.take("]")
+        return found
+
+
+RULE_FILES: Dict[str, Callable[[str, str], Tuple[str, List[RuleFile]]]] = {
+    "claude": claude_files, "codex": codex_files, "gemini": gemini_files,
+}  # fmt: skip
+
+
+# what a line runs
+
+
+class Invocation:
+    """A command that a line runs: its words, its `text` as it was typed, or in plain words where it stands inside another, and the
+    files that it may name, as seen from the project's directory."""
+
+    __slots__ = ("argv", "text", "names")
+
+    def __init__(self, argv: Sequence[str], text: str = "", names: Sequence[str] = ()) -> None:
+        self.argv, self.text, self.names = argv, text or " ".join(argv), names
+
+
+def runs_of(line: Line, below: str, depth: int = 0) -> Iterator[Invocation]:
+    """Every command of a line and, as far as the tables of programs know, what these run. `below` leads from the project's
+    directory to the working directory."""
+    for command in line.commands:
+        argv = [word.text for word in command.words]
+        files = [redirect.target.text for redirect in command.redirects]
+        if argv or files:
+            names = ["%s/%s" % (below, file_named(word)) for word in [*argv[1:], *files]]
+            yield Invocation(argv or [""], line.text[command.start : command.end], names)
+        if argv:
+            yield Invocation(argv, line.text[command.words[0].start : command.words[-1].end])
+            yield from runs_inside(argv, below, depth)
+
+
+def file_named(word: str) -> str:
+    """The file that a word may name: itself, or the value of an option."""
+    return word if not word.startswith("-") else word.partition("=")[2] or (word[2:] if word[1:2] != "-" else "")
+
+
+def runs_inside(argv: Sequence[str], below: str, depth: int) -> Iterator[Invocation]:
+    """`argv`, and what it runs when its programs are wrappers, shells or ctx itself."""
+    found, ahead = {0}, [0]
+    while ahead:
+        words = argv[ahead.pop() :]
+        yield Invocation(words)
+        if "/" in words[0]:
+            yield Invocation([words[0][words[0].rfind("/") + 1 :], *words[1:]])
+        if ";" in words[1:]:  # behind find's -exec
+            yield Invocation(words[: words.index(";", 1)])
+        text = inner_text(words)
+        if text is not None and depth < LAYERS:
+            yield from runs_of(scan(text), below, depth + 1)
+        for start in inner_starts(words):
+            start += len(argv) - len(words)
+            if start < len(argv) and start not in found:
+                found.add(start)
+                ahead.append(start)
+
+
+def inner_starts(argv: Sequence[str]) -> Sequence[int]:
+    """Where in `argv` a command may start that it runs. The options of wrappers are not all known, so there may be several."""
+    name = program_name(argv[0])
+    rule, at = rule_for(name), 0
+    if rule and rule.kind == "sub":
+        at = rule.operand(argv, 1)
+        rule = rule_for("%s/%s" % (name, argv[at])) if at < len(argv) else None
+    kind = rule.kind if rule else "builtin" if name in PASSING else ""
+    if rule and kind in ("wrap", "left", "exec", "xargs"):
+        return range(at + 1, at + inner_command(rule, argv[at:]) + 2)
+    if kind == "builtin":
+        return (1, 2)
+    if kind == "ctx":
+        return [i + 1 for i, word in enumerate(argv) if word == "--"]
+    if kind == "find":
+        return [i + 1 for i, word in enumerate(argv) if word in EXECUTING or word in EXECUTING_FD]
+    return [i for i, word in enumerate(argv) if i and is_ctx(word)] if kind == "python" else ()
+
+
+def inner_text(argv: Sequence[str]) -> Optional[str]:
+    """The command line that a shell, `eval` or `ctx run --shell` is given as a text, None if `argv` is none of these."""
+    name = program_name(argv[0])
+    rule = rule_for(name)
+    if rule and rule.kind == "shell":
+        return shell_text(argv)
+    if name == "eval":
+        return " ".join(argv[1:])
+    if rule and rule.kind == "ctx":
+        for i, word in enumerate(argv):
+            if word.startswith("--shell"):
+                return word[8:] or " ".join(argv[i + 1 : i + 2])
+    return None
+
+
+def is_ctx(word: str) -> bool:
+    """Whether a word names this program."""
+    rule = rule_for(program_name(word))
+    return rule is not None and rule.kind == "ctx"
+
+
+def executes(argv: Sequence[str]) -> bool:
+    """Whether `argv` is ctx, asked to run something."""
+    verb = next((word for word in argv[1:] if not word.startswith("-")), "")
+    return is_ctx(argv[0]) and ("--" in argv or verb in EXECUTING_VERBS or DYNAMIC in verb)
+
+
+PASSING = frozenset("command builtin exec nocorrect noglob time".split())  # builtins that run what stands behind them
+UNRULED = "no rule for what ctx is asked to run"
+EXECUTING_VERBS = frozenset(("run", "seq", "plan"))
+
+
+# comparing
+
+
+def matches_prefix(spec: str, run: Invocation) -> bool:
+    """The text starts with the words of `spec`."""
+    return run.text.startswith(spec) and run.text[len(spec) : len(spec) + 1] in ("", " ")
+
+
+def matches_glob(spec: str, run: Invocation) -> bool:
+    """`*` in `spec` stands for any characters; a single one at the end, behind a space, also for nothing with that space."""
+    text = run.text
+    first, *pieces = spec.split("*")
+    last = pieces.pop()
+    if not last and not pieces and first.endswith(" ") and text == first[:-1]:
+        return True
+    at = len(first)
+    if not text.startswith(first):
+        return False
+    for piece in pieces:
+        found = text.find(piece, at)
+        if found < 0:
+            return False
+        at = found + len(piece)
+    return text.endswith(last) and len(text) - len(last) >= at
+
+
+def matches_words(spec: Sequence[Sequence[str]], run: Invocation) -> bool:
+    """The command starts with one word of each set in `spec`."""
+    return len(run.argv) >= len(spec) and all(run.argv[i] in words for i, words in enumerate(spec))
+
+
+def matches_path(spec: str, run: Invocation) -> bool:
+    """The command may name a file of the pattern `spec`, in a generous reading: the part of the pattern that says most occurs."""
+    for sign in "?[]{}!~":
+        spec = spec.replace(sign, "*")
+    parts = [part for part in spec.split("/") if part not in ("", ".", "..")]
+    whole = max([part for part in parts if "*" not in part], key=len, default="")
+    piece = max("*".join(parts).split("*"), key=len)
+    if not piece:
+        return any(not name.endswith("/") for name in run.names) and program_name(run.argv[0]) in READING_FILES
+    return any(whole in name.replace(":", "/").split("/") if whole else piece in name for name in run.names)
+
+
+MATCHERS: Dict[str, Callable[[Any, Invocation], bool]] = {
+    "any": lambda spec, run: True, "exact": lambda spec, run: bool(run.text == spec), "prefix": matches_prefix,
+    "glob": matches_glob, "words": matches_words, "path": matches_path,
+}  # fmt: skip
+
+
+def first_match(rules: Sequence[List[Any]], runs: Iterable[Invocation]) -> Optional[str]:
+    """The first rule that one of `runs` matches, as the user wrote it; None if there is none."""
+    for form, spec, label in rules:
+        matches = MATCHERS[form]
+        for run in runs:
+            if matches(spec, run):
+                return str(label)
+    return None
+
+
+# judging
+
+# Modes in which rules and read-only commands decide. In others the host judges by itself, or plans.
+RULED_MODES = frozenset(("", "default", "acceptEdits", "dontAsk", "bypassPermissions"))
+
+
+def permission(host: str, text: str, line: Line, mode: str, rules: Rules) -> Permission:
+    """What `host` would do with the command line `text`, scanned as `line`, in its permission mode `mode`.
+
+    What ctx is asked to run is judged as if it had been typed, whatever rule there is for ctx: where nothing allows it, the answer
+    is "ask". So it is for hosts whose rules cannot be read, since one of these may forbid it.
+    """
+    if len(text) > COMMAND_LIMIT:
+        return Permission("ask", "too long to be judged") if "ctx" in text else Permission("none")
+    runs = [Invocation([""], text), *runs_of(line, rules.where[len(rules.top) :] if rules.where.startswith(rules.top) else "")]
+    for decision, listed in (("deny", rules.deny), ("ask", rules.ask)):
+        rule = first_match(listed, runs) if listed else None
+        if rule is not None:
+            return Permission(decision, rule)
+    if rules.unreadable and host in RULE_FILES:
+        return Permission("ask", "a rule that ctx cannot read")
+    practice = PRACTICES.get(host)
+    if practice and mode in RULED_MODES and not rules.unreadable:
+        granted = Grant(practice, line, rules).decision()
+        if granted.decision != "none":
+            return granted
+    if mode != "bypassPermissions" and (any(executes(run.argv) for run in runs) or line.unsure and "ctx" in text):
+        return Permission("deny" if mode == "dontAsk" else "ask", UNRULED)
+    return Permission("none")
+
+
+class Practice:
+    """What a host lets pass: redirections it does not ask about, variables that may stand in front, wrappers it looks behind, and
+    `free`, which says of the words of a command whether it runs them unasked."""
+
+    __slots__ = ("redirections", "variables", "wrappers", "free", "files")
+
+    def __init__(self, free: Callable[[Sequence[str]], bool], redirections: Sequence[str] = (), variables: Optional[Dict[str, str]] = None,
+                 wrappers: FrozenSet[str] = frozenset(), files: bool = False) -> None:  # fmt: skip
+        self.free, self.redirections, self.wrappers, self.files = free, redirections, wrappers, files
+        self.variables = variables or {}
+
+
+class Grant:
+    """The search for what lets a line run unasked. Every method is sure of a yes, and says no otherwise."""
+
+    __slots__ = ("practice", "line", "rules", "bases", "programs")
+
+    def __init__(self, practice: Practice, line: Line, rules: Rules) -> None:
+        self.practice, self.line, self.rules = practice, line, rules
+        self.bases = [rules.where]  # the directories in which a command of the line may run
+        self.programs: List[str] = []  # of the commands read so far
+
+    def decision(self) -> Permission:
+        """The permission for the whole line: as strong as that of its weakest command."""
+        commands = self.line.commands
+        if self.line.unsure or not 0 < len(commands) <= PARTS_LIMIT or not self.is_plain():
+            return Permission("none")
+        found = Permission("free")
+        for command in commands:
+            part = self.part(command)
+            if part is None:
+                return Permission("none")
+            if part and found.decision == "free":
+                found = Permission("allow", part)
+        return Permission("none") if "cd" in self.programs and "git" in self.programs else found
+
+    def is_plain(self) -> bool:
+        """Nothing in the line but commands in a list, of words that are known, and redirections that the host does not mind."""
+        text, typed = self.line.text, []
+        for command in self.line.commands:
+            if command.kind or command.nest or command.background or command.negated or not command.words:
+                return False
+            if command.timed and not self.practice.wrappers:
+                return False
+            redirections = [redirect.fd + redirect.op + redirect.target.text for redirect in command.redirects]
+            words = command.assigns + command.words
+            if not set(redirections).issubset(self.practice.redirections) or any(not self.is_plain_word(word) for word in words):
+                return False
+            typed += [text[word.start : word.end] for word in words]
+        hidden = any(text.count(sign) != "".join(typed).count(sign) for sign in "\\#")  # in a comment, or over a line's end
+        timed = any(command.timed for command in self.line.commands)
+        return not hidden and not (timed and "time -p" in text) and text.replace("\n", "").isprintable()
+
+    def is_plain_word(self, word: Word) -> bool:
+        """A word that everybody reads alike."""
+        raw = self.line.text[word.start : word.end]
+        single = raw[0] + raw[-1] == "''" and raw.count("'") == 2
+        double = raw[0] + raw[-1] == '""' and raw.count('"') == 2 and all(part[:1] in KEPT_ESCAPES for part in raw.split("\\")[1:])
+        known = word.value is not None and "\n" not in raw and raw[0] != "="
+        return known and (single or "$" not in raw and (double or "\\" not in raw))
+
+    def part(self, command: Command) -> Optional[str]:
+        """The rule that lets one command run, "" if the host runs it by itself, None if it would ask."""
+        argv = [word.text for word in command.words]
+        for word in command.assigns:
+            name, _, value = self.line.text[word.start : word.end].partition("=")
+            if value not in self.practice.variables.get(name, "").split(" ") or not value:
+                return None
+        at = 3 if argv[0] == "ctx" and argv[1:3] == ["run", "--"] else 0
+        starts = [at]
+        while at < len(argv) and argv[at] in self.practice.wrappers:
+            at = behind_wrapper(argv, at)
+            starts.append(at)
+        if at >= len(argv) or not self.harmless(argv[at:]):
+            return None
+        end = command.words[-1].end
+        rule = self.listed([Invocation(argv[i:], self.line.text[command.words[i].start : end]) for i in starts])
+        bare = len(starts) == 1 and not command.assigns and not command.timed
+        return rule if rule is not None else "" if bare and self.practice.free(argv[at:]) else None
+
+    def listed(self, runs: Sequence[Invocation]) -> Optional[str]:
+        """The rule that allows one of `runs`; one that names a group does not count for programs that run anything."""
+        argv = runs[-1].argv
+        closed = argv[0] in NEVER_BY_PREFIX or any(word.startswith(FIND_ACTIONS) for word in argv if "find" in argv[0])
+        return first_match([rule for rule in self.rules.allow if not closed or rule[0] == "exact"], runs)
+
+    def harmless(self, argv: Sequence[str]) -> bool:
+        """No rule is enough for a program that means another, or for files that are not the project's."""
+        name = argv[0][argv[0].rfind("/") + 1 :]
+        self.programs.append(name)
+        if name in BUILTINS and name not in SIMPLE_BUILTINS or name in NEVER_BY_RULE or name in WRITING_FILES:
+            return False
+        if is_ctx(name) or any(executes(run.argv) for run in runs_inside(argv, "", 0)):
+            return False
+        if not self.practice.files or name not in READING_FILES:
+            return True
+        if any(not self.rules.inside(word, base) for word in argv[1:] if not word.startswith("-") for base in self.bases):
+            return False
+        if name == "cd":
+            self.bases.append(joined(self.bases[0], argv[-1]))
+            return len(argv) == 2 and not argv[1].startswith("-") and self.programs.count("cd") == 1
+        return not any("/" in word or ".." in word for word in argv[1:] if word.startswith("-"))
+
+
+def behind_wrapper(argv: Sequence[str], at: int) -> int:
+    """The index of the command that the wrapper argv[at] runs; len(argv) where its options are not plain."""
+    rule = rule_for(argv[at])
+    i = at + inner_command(rule, argv[at:]) if rule else len(argv)
+    plain = all(word.isalnum() or word in WRAPPER_OPTIONS or word[1:].isdigit() for word in argv[at + 1 : i])
+    return i if plain else len(argv)
+
+
+# What Claude Code 2.1.332 was seen to run unasked: a part of what it does (tests/corpus/claude_permissions.json). Of each program, the
+# letters of options that take no value, `#` for a dash and digits; then whole options, `=` where any value may be attached, `#` where
+# a number may be, or follow. `-` alone: it takes no operands.
+CLAUDE_READS = {
+    "echo": "neE", "pwd": " -", "true": " -", "whoami": " -", "basename": "", "dirname": "", "which": "a", "cd": "", "sleep": "", "date": "u -",
+    "ls": "1aAlhrtRSFGdinosp", "cat": "nbsETvA", "head": "qv# -n# -c#", "tail": "qv# -n# -c#", "wc": "lwcmL", "stat": "", "nl": "", "tac": "",
+    "grep": "inrlLcvwxoEFshHP -A# -B# -C# -m# -e --include= --exclude= --exclude-dir= --count --files-with-matches --line-number",
+    "egrep": "inrlLcvwxoshH -A# -B# -C# -m#", "fgrep": "inrlLcvwxoshH -A# -B# -C# -m#", "tr": "dsc", "cut": " -d= -f= -c=",
+    "rg": "inlcwvFoS -A# -B# -C# -m# --count --line-number", "sort": "nrufVhgb", "uniq": "cdui -", "diff": "uqrbwBN", "du": "shcak",
+    "find": " -name -iname -path -type -maxdepth -mindepth -not -print -newer -size -empty",
+    "git/status": "bsv --porcelain --short", "git/diff": "ps --cached --staged --name-only --name-status --no-color --numstat --shortstat --stat",
+    "git/log": "ps# --all --decorate --graph --name-only --name-status --no-color --numstat --oneline --shortstat --stat",
+    "git/show": "ps --decorate --name-only --name-status --no-color --numstat --oneline --shortstat --stat", "git/branch": "arv --all -",
+    "git/blame": "ps", "git/ls-files": "s --cached", "git/rev-parse": "", "git/shortlog": "s --all", "git/describe": " -",
+}  # fmt: skip
+CLAUDE_VARIABLES = {
+    "CI": "1 true", "NODE_ENV": "test development production", "PYTHONUNBUFFERED": "1", "RUST_BACKTRACE": "0 1 full", "RUST_LOG": "debug info",
+    "NO_COLOR": "1", "FORCE_COLOR": "0 1", "LANG": "C C.UTF-8 en_US.UTF-8", "LC_ALL": "C C.UTF-8 en_US.UTF-8", "TERM": "dumb", "TZ": "UTC",
+    "COLUMNS": "80 120 200",
+}  # fmt: skip
+
+
+def claude_free(argv: Sequence[str]) -> bool:
+    """Claude Code runs it unasked."""
+    name = "/".join(argv[:2]) if argv[0] == "git" else argv[0]
+    row = CLAUDE_READS.get(name)
+    strange = "$`~{}" if "grep" in name or name in ("echo", "rg") else "$`~{}*?[]"  # which are asked about even in quotes
+    if row is None or any(sign in word for word in argv for sign in strange):
+        return False
+    letters, *whole = row.split(" ")
+    words = list(argv[1 + name.count("/") :])
+    options = [word for word in words if word.startswith("-") and (name != "echo" or word == words[0])]
+    for word, value in zip(words, [*words[1:], ""]):
+        if word + "#" in whole and not value.lstrip("+").isdigit():
+            return False
+    return all(is_listed(word, letters, whole) for word in options) and (len(words) == len(options) or "-" not in whole)
+
+
+def is_listed(option: str, letters: str, whole: Sequence[str]) -> bool:
+    """An option is one of `letters`, or several, or one of those that are `whole`."""
+    digits = option.lstrip("-abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
+    if option[1:].isdigit():
+        return "#" in letters
+    if digits.isdigit() or option + "#" in whole:
+        return option[: len(option) - len(digits)] + "#" in whole
+    return option in whole or set(option[1:]).issubset(letters) or any(o[-1:] == "=" and option.startswith(o[:-1]) for o in whole)
+
+
+# Codex, whatever its approval policy is: a part of its own list.
+CODEX_READS = frozenset("cat cd cut echo false grep head ls nl pwd rev seq stat tail tr true uname uniq wc which whoami".split())
+CODEX_GIT = frozenset(("git/status", "git/diff", "git/log", "git/show"))
+
+
+def codex_free(argv: Sequence[str]) -> bool:
+    """Codex runs it unasked."""
+    return argv[0] in CODEX_READS or "/".join(argv[:2]) in CODEX_GIT and claude_free(argv)
+
+
+PRACTICES = {
+    "claude": Practice(
+        claude_free, ("2>&1", ">/dev/null", "2>/dev/null", "1>/dev/null", "&>/dev/null", ">&2", "1>&2"), CLAUDE_VARIABLES,
+        frozenset(("timeout", "nice", "nohup", "stdbuf")), True,
+    ),
+    "codex": Practice(codex_free),
+    "gemini": Practice(lambda argv: False),
+}  # fmt: skip
+
+KEPT_ESCAPES = frozenset("|.()+bdswBDSW")  # which mean nothing to a shell: those of regular expressions
+SIMPLE_BUILTINS = frozenset("cd echo false printf pwd test true".split())
+WRAPPER_OPTIONS = frozenset("-k -s -n -oL -o0 -eL -e0 -iL -i0".split())
+NEVER_BY_PREFIX = frozenset("watch setsid ionice flock".split())
+FIND_ACTIONS = ("-exec", "-ok", "-delete", "-fprint", "-fls")
+NEVER_BY_RULE = frozenset("env sudo doas su xargs parallel".split())
+READING_FILES = frozenset(
+    "cat cd column cut diff du egrep fgrep file find grep head hexdump jq less ls md5sum more nl od paste rg sha1sum sha256sum sort stat"
+    " strings tac tail tr tree uniq wc xxd".split()
+)
+WRITING_FILES = frozenset("awk base64 cp dd install ln mkdir mv rm rmdir rsync sed shred tee touch truncate".split())
+
+
+# ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+# 6 · hosts
+# Knows the dialect of each host: what it tells a hook, what it lets a hook answer, and which gate is the weakest that loses nothing.
+# Never knows how a digest is made.
+# ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+HOOK_SECONDS = 2.0  # then the neutral answer is given, whatever is going on
+HOOK_INPUT = 64 * MIB  # what a host says beyond this is not read
+
+# The settings that the hook looks at, and their values where no ctx.toml has others.
+HOOK_SETTINGS: Dict[str, Any] = {
+    "budget.inline": BUDGET_INLINE, "budget.content": BUDGET_CONTENT, "budget.read": 64 * KIB,
+    "guard.unknown": "leave", "guard.collapse": True, "guard.rewrite_before_prompt": False,
+}  # fmt: skip
+LIMITS = {"shell": "budget.inline", "file": "budget.read"}  # the setting above which a result of a kind is oversized; of others:
+LIMIT_ELSE = "budget.content"
+
+
+class Host:
+    """What is particular to one host. These are the values of most of them; HOSTS has what differs.
+
+    A place in JSON is written as its keys with dots between. `events` maps the host's names of events to gates: "pre" before a tool
+    runs, "post" after it, "failed" after it failed, "start" of a session, "compact" before a compaction.
+    """
+
+    events: Dict[str, str] = {}
+    # what it tells: the tool's name, its input, its result, the session, and the permission mode
+    tool, input, result, session, mode = "tool_name", "tool_input", "tool_response", "session_id", "permission_mode"
+    shell: Dict[str, str] = {}  # tools that run a command line → where in their input it stands
+    background: Tuple[str, Any] = ("run_in_background", True)  # the input that says that a command is not waited for
+    shadowed: FrozenSet[str] = frozenset()  # names that its shell takes for functions
+    searches: Dict[str, str] = {}  # tools that search: for content, or for files
+    results: Dict[str, str] = {}  # tools (or, with a * at the end, beginnings of names) → the kind of their results
+    saved = ("", "")  # where a result's text stands, and how it begins when the whole is in a file that the text names
+    # what it lets a hook answer: a decision before the tool runs, its reason, the new input, what the model is told besides, what the
+    # user is, and after the tool has run its new result, with the decision that goes with it
+    answers = {
+        "decision": "hookSpecificOutput.permissionDecision", "reason": "hookSpecificOutput.permissionDecisionReason",
+        "input": "hookSpecificOutput.updatedInput", "context": "hookSpecificOutput.additionalContext", "message": "systemMessage",
+        "result": "hookSpecificOutput.updatedToolOutput", "outcome": "decision",
+    }  # fmt: skip
+    outcome = ""  # the decision that makes it show a reason instead of a result
+    replaces: FrozenSet[str] = frozenset()  # the kinds of results that can be replaced with nothing lost
+    whole_input = True  # the new input replaces the old one, instead of being laid over it
+    neutral: Dict[str, bytes] = {}  # by event, where it is not silence
+    # The decision that goes with a rewritten command ("": none is needed), by what the host's rules make of the original. What is
+    # missing is not rewritten.
+    rewrites: Dict[str, str] = {}
+    unasked: FrozenSet[str] = frozenset()  # modes without prompts, in which a rewritten command needs no decision
+    grants = True  # its deny rules hold against a hook's `allow`
+    asks = False  # a hook may make it ask
+    reads = False  # it cuts results for good, so that reads, too, are captured before they run
+
+    def __init__(self, name: str, **differs: Any) -> None:
+        self.name = name
+        self.__dict__.update(differs)
+
+
+_NATIVE = {
+    "decision": "permissionDecision", "reason": "permissionDecisionReason", "context": "additionalContext", "input": "modifiedArgs",
+    "result": "modifiedResult",
+}  # fmt: skip
+_PLAIN = {"decision": "decision", "reason": "reason"}
+
+HOSTS = {
+    "claude": Host(
+        "claude",
+        events={"PreToolUse": "pre", "PostToolUse": "post", "PostToolUseFailure": "failed", "SessionStart": "start", "PreCompact": "compact"},
+        shell={"Bash": "command"},
+        shadowed=frozenset(("grep", "find", "pkill", "rg")),
+        searches={"Grep": "content", "Glob": "files"},
+        results={"Bash": "shell", "Read": "file", "Grep": "search", "WebFetch": "page", "mcp__*": "parts"},
+        replaces=frozenset(("shell", "file", "search", "page", "parts")),
+        rewrites={"allow": "allow", "free": "allow"},
+        unasked=frozenset(("bypassPermissions",)),
+        asks=True,
+    ),
+    "codex": Host(
+        "codex",
+        events={"PreToolUse": "pre", "PostToolUse": "post", "SessionStart": "start"},
+        shell={"Bash": "command"},
+        results={"Bash": "shell", "mcp__*": "parts"},
+        answers=dict(Host.answers, result="reason"),
+        outcome="block",
+        replaces=frozenset(("parts",)),  # of a command the exit status would be lost, and the text is cut already
+        # Without `allow` it ignores the new input; with it, approvals and the sandbox hold for the new input as they would for any.
+        # What a rule allows runs outside the sandbox, which the new input would not.
+        rewrites={"free": "allow", "none": "allow"},
+        reads=True,
+    ),
+    "gemini": Host(
+        "gemini",
+        events={"BeforeTool": "pre", "AfterTool": "post", "SessionStart": "start"},
+        shell={"run_shell_command": "command"},
+        background=("is_background", True),
+        searches={"grep_search": "content", "search_file_content": "content", "glob": "files"},
+        results={"run_shell_command": "shell", "grep_search": "search", "web_fetch": "page", "mcp_*": "parts"},
+        answers=dict(_PLAIN, input="hookSpecificOutput.tool_input", context="hookSpecificOutput.additionalContext", message="systemMessage",
+                     result="reason", outcome="decision"),
+        outcome="deny",  # its policy would ask about a rewritten command; every result can be replaced instead, with all its bytes
+        replaces=frozenset(("shell", "search", "page", "parts")),
+    ),
+    "antigravity": Host(
+        "antigravity",
+        events={"PreToolUse": "pre"},
+        tool="toolCall.name", input="toolCall.args", session="conversationId",
+        shell={"run_command": "CommandLine"},
+        background=("WaitMsBeforeAsync", 0),
+        searches={"grep_search": "content", "find_by_name": "files"},
+        answers=dict(_PLAIN, input="overwrite"),
+        whole_input=False,
+        neutral={"PreToolUse": b'{"decision":"ask"}', "": b'{"decision":"ask"}', "PostToolUse": b"{}", "SessionStart": b"{}", "PreInvocation": b"{}"},
+        rewrites={"allow": "ask", "free": "ask", "none": "ask"},  # which is what it does by itself
+        asks=True,
+        reads=True,
+    ),
+    "copilot": Host(
+        "copilot",
+        events={"preToolUse": "pre", "postToolUse": "post"},
+        tool="toolName", input="toolArgs", result="toolResult", session="sessionId",
+        shell={"bash": "command"},
+        background=("mode", "async"),
+        searches={"grep": "content", "glob": "files"},
+        results={"bash": "shell", "grep": "search", "web_fetch": "page"},
+        saved=("textResultForLlm", "Output too large to read at once ("),
+        answers=_NATIVE,
+        replaces=frozenset(("shell", "search", "page")),
+        grants=False,
+        asks=True,
+    ),
+    # Copilot's events under the names that Claude has for them
+    "copilot-pascal": Host(
+        "copilot",
+        events={"PreToolUse": "pre", "PostToolUse": "post"},
+        result="tool_result",
+        shell={"Bash": "command", "bash": "command"},
+        background=("mode", "async"),
+        searches={"Grep": "content", "grep": "content", "Glob": "files", "glob": "files"},
+        grants=False,
+        asks=True,
+    ),
+}  # fmt: skip
+
+
+class Call:
+    """One call of a hook: which host, at which gate, and what it tells."""
+
+    __slots__ = ("host", "event", "gate", "payload", "environ", "tool", "input", "mode", "where", "session", "message")
+
+    def __init__(self, host: Host, event: str, payload: Dict[str, Any], environ: Dict[bytes, bytes]) -> None:
+        self.host, self.event, self.payload, self.environ = host, event, payload, environ
+        self.gate = host.events.get(event, "")
+        self.tool = text_at(payload, host.tool)
+        self.input = inside(payload, host.input)
+        self.mode = text_at(payload, host.mode)
+        self.session = text_at(payload, host.session)
+        told = (text_at(payload, "cwd"), text_at(self.input, "Cwd"))
+        self.where = next((path for path in told if path.startswith("/")), "") or cwd()
+        self.message = ""  # what the user is to be told along with any answer
+
+    @property
+    def command(self) -> str:
+        """The command line that a shell tool was given, "" where there is none."""
+        return text_at(self.input, self.host.shell.get(self.tool, ""))
+
+    @property
+    def kind(self) -> str:
+        """The kind of the tool's results, "" for those that are left as they are."""
+        results = self.host.results
+        named = [kind for name, kind in results.items() if name == self.tool or name[-1] == "*" and self.tool.startswith(name[:-1])]
+        return named[0] if named else ""
+
+    @property
+    def neutral(self) -> bytes:
+        """The answer that changes nothing."""
+        return self.host.neutral.get(self.event, b"")
+
+    def answer(self, **parts: Any) -> bytes:
+        """An answer in the host's dialect, of the parts that Host.answers names; those that it has no place for, or that are empty,
+        are left out."""
+        found: Dict[str, Any] = {}
+        for name, value in dict(parts, message=self.message).items():
+            keys = self.host.answers.get(name, "").split(".")
+            if value and keys[0]:
+                place = found
+                for key in keys[:-1]:
+                    place = place.setdefault(key, {})
+                place[keys[-1]] = value
+        if "hookSpecificOutput" in found:
+            found["hookSpecificOutput"]["hookEventName"] = self.event
+        return to_json(found).encode() if found else self.neutral
+
+
+def inside(value: Any, path: str) -> Any:
+    """What stands at a place in JSON, None if nothing does."""
+    for key in path.split("."):
+        value = value.get(key) if isinstance(value, dict) else None
+    return value
+
+
+def text_at(value: Any, path: str) -> str:
+    """The text at a place in JSON, "" if none stands there."""
+    found = inside(value, path)
+    return found if isinstance(found, str) else ""
+
+
+# which host is it
+
+
+def recognised(payload: Dict[str, Any]) -> str:
+    """The name in HOSTS of the host that tells this. What nobody else tells comes from Claude."""
+    event = text_at(payload, "hook_event_name")
+    if "toolCall" in payload or "conversationId" in payload:
+        return "antigravity"
+    if "toolName" in payload or "sessionId" in payload:
+        return "copilot"
+    if "turn_id" in payload or "/.codex/" in text_at(payload, "transcript_path"):
+        return "codex"
+    if "timestamp" in payload:
+        return "copilot-pascal" if event in HOSTS["copilot-pascal"].events else "gemini"
+    return "claude"
+
+
+def event_of(host: str, payload: Dict[str, Any]) -> str:
+    """The event that a payload tells of where it does not say so, "" if it cannot be known."""
+    if host == "antigravity" and "toolCall" in payload:
+        return "PostToolUse" if "error" in payload or "result" in payload else "PreToolUse"
+    if host == "copilot" and "toolName" in payload:
+        return "postToolUse" if "toolResult" in payload else "preToolUse"
+    return ""
+
+
+def read_call(host: str, event: str, payload: bytes, environ: Dict[bytes, bytes]) -> Call:
+    """What a host tells, understood. Raises ValueError on anything that is not its JSON."""
+    value = from_json(payload.decode())
+    if not isinstance(value, dict):
+        raise ValueError("not an object")
+    host = host if host in HOSTS else recognised(value)
+    event = text_at(value, "hook_event_name") or event or event_of(host, value)
+    if host == "copilot" and event in HOSTS["copilot-pascal"].events:
+        host = "copilot-pascal"
+    return Call(HOSTS[host], event, value, environ)
+
+
+def neutral_answer(host: str, event: str, payload: bytes = b"") -> bytes:
+    """What to say where nothing was understood."""
+    row = HOSTS.get(host) or HOSTS["antigravity" if b'"toolCall"' in payload else "claude"]
+    return row.neutral.get(event, b"")
+
+
+# the program that is put in front of commands
+
+
+def own_words() -> List[str]:
+    """The words that start this program in any shell: an installed one by its launcher, others by the interpreter that runs them."""
+    path = absolute(__file__)
+    return [path] if path.endswith("/ctx") else [sys.executable, absolute(sys.argv[0])]
+
+
+def program_words() -> List[str]:
+    """The same, none where they would not start it: the program has gone, or cannot be run."""
+    words = own_words()
+    return words if posix.access(words[0], posix.X_OK) and posix.access(words[-1], posix.R_OK) else []
+
+
+def finds_program(name: str, environ: Dict[bytes, bytes]) -> str:
+    """Where PATH has the program `name`, "" if nowhere."""
+    for folder in fsdecode(environ.get(b"PATH", b"")).split(":"):
+        path = "%s/%s" % (folder or ".", name)
+        if posix.access(path, posix.X_OK) and not is_dir(path):
+            return path
+    return ""
+
+
+def shell_line(words: Sequence[str]) -> str:
+    """Words as a shell reads them, quoted where they must be."""
+    plain = NAME_CHARACTERS | frozenset("/.-+=,:@%")
+    return " ".join(word if word and plain.issuperset(word) else shell_quote(word) for word in words)
+
+
+# before a tool runs
+
+READERS = frozenset(("get", "search", "diff", "runs"))  # verbs that read the store, and nothing else
+DID = {"allow": "allowed", "ask": "asked", "deny": "denied"}
+
+
+def before_tool(call: Call, settings: Dict[str, Any]) -> bytes:
+    """The answer before a tool runs, and its line in the ledger."""
+    if call.command:
+        return before_command(call, settings)
+    if call.tool in call.host.searches and settings["guard.collapse"] and isinstance(call.input, dict):
+        return before_search(call)
+    return call.neutral
+
+
+def before_command(call: Call, settings: Dict[str, Any]) -> bytes:
+    """The answer before a command line runs: the line with ctx in it, where that is nobody's loss and changes nobody's authority."""
+    host, text, words, (name, value) = call.host, call.command, program_words(), call.host.background
+    facts = Facts(
+        shell_line(words), host.shadowed, lambda program: bool(finds_program(program, call.environ)), call.mode,
+        call.input.get(name) == value, settings["guard.unknown"], host.reads,
+    )  # fmt: skip
+    verdict = judge(text, facts)
+    entry = {"class": verdict.cls, "shape": verdict.shape, "rung": verdict.rung, "why": verdict.reason}
+    decision, why = about_ctx(call, words) if "ctx" in text else ("", "")
+    if not decision and verdict.cls == "unknown" and facts.unknown == "ask" and host.asks:
+        decision, why = "ask", '[guard] unknown = "ask" in ctx.toml, and ctx does not know this command'
+    if decision:
+        return decided(call, DID[decision], dict(entry, why=why), decision=decision, reason=why)
+    if not verdict.edits:
+        return decided(call, "left", entry)
+    granting, why = authority(call, settings) if words else (None, "ctx is not where it was set up")
+    if granting is None:
+        return decided(call, "left", dict(entry, why=why))
+    changed = {host.shell[call.tool]: with_edits(text, verdict.edits)}
+    return decided(call, "rewritten", entry, decision=granting, input=dict(call.input, **changed) if host.whole_input else changed)
+
+
+def decided(call: Call, did: str, entry: Dict[str, Any], **parts: Any) -> bytes:
+    """Note a decision in the ledger; its answer, which is neutral where there are no parts."""
+    note(dict(entry, host=call.host.name, event=call.event, tool=call.tool, session=call.session, did=did))
+    return call.answer(**parts)
+
+
+def granted(call: Call, text: str) -> Permission:
+    """What the host's rules make of a command line."""
+    return permission(call.host.name, text, scan(text), call.mode, host_rules(call.host.name, call.where, home()))
+
+
+def authority(call: Call, settings: Dict[str, Any]) -> Tuple[Optional[str], str]:
+    """The decision that goes with a rewritten command ("": none is needed), None and why if it must stay as it was typed."""
+    host, found = call.host, granted(call, call.command)
+    if found.decision in ("deny", "ask"):
+        return None, "a rule of the host says %s" % found.decision
+    if call.mode in host.unasked:
+        return "", ""
+    if found.decision in host.rewrites:
+        return host.rewrites[found.decision], ""
+    if found.decision == "none":
+        return ("", "") if settings["guard.rewrite_before_prompt"] else (None, "the host asks the user first")
+    return None, "the host's rule is about the command as it was typed"
+
+
+def about_ctx(call: Call, words: Sequence[str]) -> Tuple[str, str]:
+    """The decision about a command line in which ctx itself is called, and why; "" where the host decides alone.
+
+    What reads our own store may pass. What ctx is asked to run is judged as if it had been typed without it, since the host's rules
+    only see ctx; where a host cannot be made to ask, it is typed without it.
+    """
+    found = granted(call, call.command)
+    if reads_store(call.command, words, call.environ):
+        return ("allow", "ctx reads its own store") if call.host.grants and found.decision not in ("deny", "ask") else ("", "")
+    ruled = found.decision in ("deny", "ask") and not (found.rule == UNRULED and "none" in call.host.rewrites)
+    if not ruled or not any(executes(run.argv) for run in runs_of(scan(call.command), "")):
+        return "", ""
+    decision = found.decision if call.host.asks else "deny"
+    return decision, "%s; typed without ctx, the host's own rules hold" % (found.rule or "the host's rules cannot be seen")
+
+
+def reads_store(text: str, words: Sequence[str], environ: Dict[bytes, bytes]) -> bool:
+    """Whether a command line is one plain call of a verb that reads our own store."""
+    commands = scan(text).commands
+    if len(commands) != 1 or not words:
+        return False
+    command = commands[0]
+    argv = [word.value or "" for word in command.words]
+    own = [list(words)] + [["ctx"]] * (argv[:1] == ["ctx"] and is_same(finds_program("ctx", environ), words[-1]))
+    rest = next((argv[len(start) :] for start in own if argv[: len(start)] == start), [])
+    plain = not (command.kind or command.assigns or command.redirects or command.background) and "" not in argv
+    return plain and bool(READERS.intersection(rest[:1])) and not any(word == "--raw" or word.startswith("repo:") for word in rest)
+
+
+# What a search tool's input holds, by the names that hosts have for it.
+SEARCH_FIELDS = {
+    "pattern": ("pattern", "Query", "Pattern"),
+    "path": ("path", "dir_path", "SearchPath", "SearchDirectory"),
+    "glob": ("glob", "include", "include_pattern"),
+    "caseless": ("-i", "CaseInsensitive"),
+    "literal": ("IsRegex",),
+    "mode": ("output_mode",),
+    "type": ("type",),
+    "multiline": ("multiline",),
+}
+SEARCH_MODES = {"files_with_matches": "l", "count": "c"}
+SEARCH_TYPES = {"py": "*.py", "js": "*.js", "ts": "*.ts", "go": "*.go", "rust": "*.rs", "java": "*.java", "md": "*.md", "c": "*.[ch]"}
+
+
+def before_search(call: Call) -> bytes:
+    """The answer before a host's own search tool runs: the shell's equivalent, which passes where results are kept whole."""
+    text = find_line(call.input) if call.host.searches[call.tool] == "files" else grep_line(call.input)
+    entry = {"class": "noisy", "shape": "search-tool", "rung": "bounded-search", "why": "no equivalent"}
+    found = granted(call, text).decision if text else ""
+    if not text or found in ("deny", "ask"):
+        return decided(call, "left", dict(entry, why="a rule of the host says %s" % found if found else "has no equivalent"))
+    tool = next(iter(call.host.shell))
+    reason = "Search with the %s tool instead, where ctx keeps the complete result: %s" % (tool, text)
+    return decided(call, "denied", dict(entry, why="the shell's search is kept whole"), decision="deny", reason=reason)
+
+
+def search_fields(given: Dict[str, Any]) -> Dict[str, Any]:
+    """What a search tool was asked, by the names of SEARCH_FIELDS."""
+    return {name: next((given[key] for key in keys if key in given), "") for name, keys in SEARCH_FIELDS.items()}
+
+
+def find_line(given: Dict[str, Any]) -> str:
+    """The command line that finds the files that a search tool was asked for, "" where there is none."""
+    fields = search_fields(given)
+    pattern, path = fields["pattern"], fields["path"] or "."
+    if not isinstance(pattern, str) or not pattern or "{" in pattern or pattern.startswith("/") or not isinstance(path, str):
+        return ""
+    folder, _, name = pattern.rpartition("/")
+    folder = folder.replace("/**/", "*/").strip("*/")
+    return shell_line(["find", path, *(["-path", "*/%s/*" % folder] if folder else []), "-name", name])
+
+
+def grep_line(given: Dict[str, Any]) -> str:
+    """The command line that searches for what a search tool was asked, "" where there is none."""
+    fields = search_fields(given)
+    pattern, path, glob = fields["pattern"], fields["path"] or ".", fields["glob"] or SEARCH_TYPES.get(str(fields["type"]), "")
+    texts = isinstance(pattern, str) and isinstance(path, str) and isinstance(glob, str)
+    if not texts or not pattern or fields["multiline"] or fields["type"] and not glob or "/" in glob or "{" in glob:
+        return ""
+    dialect = "F" if fields["literal"] is False else "P" if "\\" in pattern or "(?" in pattern else "E"
+    letters = "-r%s%s%s" % (SEARCH_MODES.get(str(fields["mode"]), "n"), "i" if fields["caseless"] is True else "", dialect)
+    context = ["%s%d" % (key, given[key]) for key in ("-A", "-B", "-C") if isinstance(given.get(key), int)]
+    return shell_line(["grep", letters, *context, *(["--include=" + glob] if glob else []), "-e", pattern, path])
+
+
+# after a tool has run
+
+
+def oversized(call: Call, settings: Dict[str, Any]) -> bool:
+    """Whether a result is larger than what passes as it is. Most are not, and this is all that is done for them."""
+    kind = "shell" if call.gate == "failed" else call.kind
+    if not kind:
+        return False
+    result = inside(call.payload, "error" if call.gate == "failed" else call.host.result)
+    size, (place, start) = inside(result, "persistedOutputSize"), call.host.saved
+    if start and text_at(result, place).startswith(start):
+        return True
+    limit: int = settings[LIMITS.get(kind, LIMIT_ELSE)]
+    return text_size(result) > limit or isinstance(size, int) and size > limit
+
+
+def text_size(value: Any) -> int:
+    """How much text a value holds, in characters."""
+    if isinstance(value, str):
+        return len(value)
+    parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return sum(map(text_size, parts))
+
+
+# the way in
+
+
+def hook(host: str, event: str, payload: bytes, environ: Dict[bytes, bytes]) -> Optional[bytes]:
+    """The answer to one call of a hook, b"" for none, None where it takes the gates of section 22.
+
+    Raises whatever goes wrong: the neutral answer is for who called.
+    """
+    call = read_call(host, event, payload, environ)
+    if environ.get(b"CTX_OFF") == b"1":
+        return call.neutral
+    files = Snapshot("settings", config_files(call.where))
+    made = files.load() if files.files else {}
+    return None if made is None else answer(call, dict(HOOK_SETTINGS, **made))
+
+
+def answer(call: Call, settings: Dict[str, Any]) -> Optional[bytes]:
+    """The answer to a call under these settings, None where it takes the gates of section 22."""
+    if call.gate == "pre":
+        return before_tool(call, settings)
+    if call.gate in ("post", "failed"):
+        return None if oversized(call, settings) else call.neutral
+    if call.gate == "start":
+        return None if text_at(call.payload, "source") in ("compact", "resume") else call.neutral
+    return None if call.gate == "compact" else call.neutral
+
+
+def hook_main(argv: Sequence[str], gates: Callable[[], Callable[..., bytes]]) -> None:
+    """`ctx hook [HOST [EVENT]]`: answer on stdout and leave with status 0, within HOOK_SECONDS, whatever happens. `argv` is what
+    follows `hook`; `gates` gets the function of section 22 that answers what `hook` does not."""
+    host, event = [*argv, "", ""][:2]
+    payload = b""
+
+    def leave(data: bytes, problem: str = "") -> None:
+        set_alarm(0)
+        if problem:
+            note({"host": host, "event": event, "did": "failed", "why": problem})
+        try:
+            write_all(1, data)
+        except OSError:
+            pass
+        posix._exit(0)
+
+    def late(*_: object) -> None:
+        leave(neutral_answer(host, event, payload), "took longer than %d s" % HOOK_SECONDS)
+
+    try:
+        set_alarm(HOOK_SECONDS, late)
+        payload = read_input()
+        data = hook(host, event, payload, posix.environ)
+        if data is None:
+            data = gates()(host, event, payload, posix.environ)
+    except BaseException as error:
+        line = error.__traceback__ and error.__traceback__.tb_lineno
+        leave(neutral_answer(host, event, payload), "%s (line %s)" % (type(error).__name__, line))
+    leave(data or b"")
+
+
+def set_alarm(seconds: float, act: Optional[Callable[..., None]] = None) -> None:
+    """Have `act` called after so many seconds; 0 takes that back."""
+    import _signal
+
+    if act:
+        _signal.signal(_signal.SIGALRM, act)
+    _signal.setitimer(_signal.ITIMER_REAL, seconds)
+
+
+def read_input() -> bytes:
+    """All of stdin. Raises ValueError when it is larger than HOOK_INPUT; the rest is read then, too, lest the host gets SIGPIPE."""
+    parts: List[bytes] = []
+    size = 0
+    while True:
+        data = posix.read(0, MIB)
+        if not data:
+            break
+        size += len(data)
+        parts = [*parts, data] if size <= HOOK_INPUT else []
+    if size > HOOK_INPUT:
+        raise ValueError("more than %d bytes" % HOOK_INPUT)
+    return b"".join(parts)
+
+
 # — end of the hook path —
 
 
@@ -3043,31 +4584,24 @@ SETTINGS: Dict[Tuple[str, str], Tuple[Any, Optional[int], str]] = {
     ("budget", "inline"): (BUDGET_INLINE, 0, "bytes of output that are replayed untouched; half as much again when the command failed"),
     ("budget", "content"): (BUDGET_CONTENT, 0, "bytes up to which output that is the answer (a file, a diff) passes whole"),
     ("budget", "pass"): (BUDGET_PASS, 60, "tokens of the digest of a passing run"),
+    ("budget", "read"): (HOOK_SETTINGS["budget.read"], 0, "bytes up to which a file passes whole that a host's own tool reads"),
     ("budget", "fail"): (BUDGET_FAIL, 200, "tokens of the digest of a failing run"),
     ("budget", "page"): (BUDGET_PAGE, 100, "tokens of one page of get and search"),
     ("budget", "hold"): (30, 1, "seconds for which output is held back at most"),
     ("budget", "delta"): (True, None, "whether a digest ends with what changed since the last run of the same command"),
+    ("guard", "unknown"): (HOOK_SETTINGS["guard.unknown"], None, "what becomes of commands that ctx does not know: leave, capture or ask"),
+    ("guard", "collapse"): (HOOK_SETTINGS["guard.collapse"], None, "whether searches are answered by what ctx makes of them"),
+    ("guard", "rewrite_before_prompt"): (
+        HOOK_SETTINGS["guard.rewrite_before_prompt"], None, "whether a command is captured about which the host asks the user first"
+    ),
     ("store", "days"): (14, 1, "days that a run is kept unless it is pinned"),
     ("store", "quota_mib"): (2048, 16, "MiB that the store may take"),
     ("store", "run_mib"): (RUN_LIMIT // MIB, 1, "MiB that one run may keep: its head, and a ring of its tail"),
     ("redact", "raw"): (False, None, "whether get --raw may show stored bytes without redaction"),
     ("redact", "at_rest"): (False, None, "whether secrets are redacted before they are stored"),
 }
+CHOICES = {("guard", "unknown"): ("leave", "capture", "ask")}
 LARGEST = 10**9  # of any number: what is larger is a slip, and would overflow somewhere
-
-
-def user_file() -> str:
-    """Where the user's own settings are read from, "" where there is no home directory."""
-    base = getenv("XDG_CONFIG_HOME")
-    if not base.startswith("/"):
-        base = home() and home().rstrip("/") + "/.config"
-    return base and base.rstrip("/") + "/ctx/config.toml"
-
-
-def config_files() -> List[str]:
-    """Where settings are read from, weakest first: the user's file, then the workspace's."""
-    top = workspace()
-    return [path for path in (user_file(), top and top + "/ctx.toml") if path]
 
 
 def default_settings() -> Settings:
@@ -3075,11 +4609,11 @@ def default_settings() -> Settings:
     return {name: row[0] for name, row in SETTINGS.items()}
 
 
-def load_config() -> Settings:
-    """Every setting with its value, and under ("profile", NAME) every profile that may be used. Raises CtxError that names file,
-    line and the nearest valid key."""
+def load_config(where: str = "") -> Settings:
+    """Every setting with its value in a directory (default: this one), and under ("profile", NAME) every profile that may be used.
+    Raises CtxError that names file, line and the nearest valid key."""
     values = default_settings()
-    for path in config_files():
+    for path in config_files(where):
         found = read_config(path)
         usable = may_use_profiles(path, found)
         values.update((name, value) for name, value in found.items() if usable or name[0] != "profile")
@@ -3117,8 +4651,11 @@ def judge_setting(table: str, key: str, value: Any) -> Tuple[str, str]:
         return "[%s] has no key %s" % (table, quoted(key)), nearest(key, [name for other, name in SETTINGS if other == table], "its keys are")
     default, least, _ = SETTINGS[table, key]
     if type(value) is not type(default):
-        kind = "true or false" if isinstance(default, bool) else "a whole number"
+        kind = {"bool": "true or false", "str": "text in quotes"}.get(type(default).__name__, "a whole number")
         return "[%s] %s must be %s" % (table, key, kind), "as in %s = %s" % (key, to_json(default))
+    choices = CHOICES.get((table, key))
+    if choices and value not in choices:
+        return "[%s] %s must be one of %s" % (table, key, ", ".join(choices)), nearest(value, choices, "choose from")
     if least is not None and not least <= value <= LARGEST:
         return "[%s] %s must be from %d to %d" % (table, key, least, LARGEST), "the default is %d" % default
     return "", ""
@@ -6123,11 +7660,13 @@ def read_stdin(buffer: memoryview) -> int:
 # ── what is captured, and where it goes
 
 
-def open_spool(kind: str, argv: Sequence[str], settings: Settings) -> Spool:
-    """A spool, for a run (`kind`: run, shell, tap, file) of this command line here, in the first store that can be written. Raises OSError."""
-    top = workspace()
-    manifest = {"kind": kind, "argv": list(argv), "cwd": relative_to(top, cwd())}
-    record = {"workspace": top or cwd(), "session": session()}
+def open_spool(kind: str, argv: Sequence[str], settings: Settings, where: str = "", told_session: str = "") -> Spool:
+    """A spool, for a run (`kind`: run, shell, tap, file, tool) of this command line here, or `where` a host says, in the first store that
+    can be written. Raises OSError."""
+    where = where or cwd()
+    top = workspace(where)
+    manifest = {"kind": kind, "argv": list(argv), "cwd": relative_to(top, where)}
+    record = {"workspace": top or where, "session": told_session or session()}
     return Spool(writable_store(), manifest, record, settings["store", "run_mib"] * MIB, settings["redact", "at_rest"])
 
 
@@ -6298,6 +7837,7 @@ CONTRACTS: Dict[str, Contract] = {
     "table": Contract("content", {"odd": "odd values"}, (), ("odd",)),
     "log": Contract("content", {"template": "templates"}, (), ("template",)),
     "bytes": Contract("content", {"format": "format"}, (), ("format",)),
+    "document": Contract("content", {}),
     "progress": Contract("content", {}),
     "text": Contract("content", {}),
 }
@@ -10041,9 +11581,42 @@ def _redraws(page: _Page) -> List[Evidence]:
 
 
 _READ_AGAIN = ("log/v1",)
+# ── documents: source code, prose, settings ──
+
+OUTLINE_SPREAD = 40  # lines of an outline that come before all others, evenly spaced
+_NUMBERED = rb"(?: *\d+[\t:] ?)?"  # as by cat -n
+_MODIFIERS = rb"(?:(?:export|default|public|private|protected|internal|static|abstract|final|async|pub(?:\([^)\n]*\))?|unsafe|inline|override|sealed) +)*"
+
+# What lines of an outline are called, and how they look; the group is their indentation, or the depth of a heading.
+_OUTLINES = (
+    ("definitions", _NUMBERED + rb"([ \t]*)(?=\S)" + _MODIFIERS + rb"(?:"
+     rb"(?:class|struct|enum|trait|interface|namespace) +\w[\w.:]*(?:\s*[({:<;=]|\s+(?:extends|implements|for|where)\b|\s*$)"
+     rb"|(?:def|function\*?|func|fn|sub) +[^\s(]*\s*[(\[<:{]|impl[ <][^\n]*\{|(?:const|let|var) \w+ = (?:async )?(?:function\b|\(?[\w, ]*\)? =>)"
+     rb"|(?!(?:if|for|foreach|while|until|unless|switch|catch|else|elsif|return|do|try|with)\b)[\w$*~:<>,&\[\] ]*\([^;\n]*\)[^;()\n]*\{$)"),
+    ("headings", _NUMBERED + rb"#(#{0,5}) (?!(?:if|else|endif|define|include|undef)\b)\S"),
+    ("sections", _NUMBERED + rb"()\[{1,2}[\w.\"': -]+\]{1,2}\s*$"),
+)  # fmt: skip
+
+
+def _document(page: _Page) -> List[Evidence]:
+    """A file that was read: its start, and an outline of it."""
+    least = max(5, sum(1 for line in page.lines if line.strip()) // 100)
+    for label, pattern in _OUTLINES:
+        found = [(n, len(match.group(1))) for n, match in enumerate(map(rx(pattern).match, page.lines), 1) if match]
+        if label == "headings":  # in scripts a comment looks the same
+            found = [(n, depth) for n, depth in found if n == 1 or rx(_NUMBERED + rb"\s*$").match(page.lines[n - 2])]
+        if len(found) >= least:
+            evidence = page.evidence("document", (), {label: len(found)})
+            top = [n for n, depth in found if depth == min(depth for _, depth in found)]
+            spread = set(top[:: max(1, len(top) // OUTLINE_SPREAD)])
+            evidence.quotes += [page.quote(n, 3.0 if n in spread else 2.0 / (1 + depth)) for n, depth in found if n > _START_LINES]
+            return [evidence]
+    return []
+
+
 _RECOGNISERS: List[Callable[[_Page], List[Evidence]]] = [
     _git_merge, _git_log, _git_diff, _git_stat, _git_status, _git_short, _git_blame, _git_oneline, _json, _yaml, _ls, _tree, _du, _hex,
-    _search, _search_counts, _search_heading, _paths, _aligned, _csv, _log, _redraws, _one_line,
+    _search, _search_counts, _search_heading, _paths, _aligned, _csv, _log, _redraws, _one_line, _document,
 ]  # fmt: skip
 
 
@@ -10806,7 +12379,8 @@ def _ends(survey: _Survey, places: _Places, status: Optional[int]) -> List[_Line
                 last = (window.base if window else len(survey.looks)) - 1
                 ends.append((last, 10, 3.0) if status == 0 else (last, 24, 4.0))
             if window and (before is None or window.source is not before.source):
-                found.update((window.base + n, 1.5 - 0.2 * n) for n in range(min(3, window.block.count(b"\n") + 1)))
+                count, top = (12, 3.6) if status == 0 else (3, 1.5)  # what passes may be an answer, which is read from its start
+                found.update((window.base + n, top - 0.2 * n) for n in range(min(count, window.block.count(b"\n") + 1)))
     for step, mark in places.failing[-3:]:  # what the step ran
         ran = next((at for at in range(mark, step - 1, -1) if survey.looks[at].kind in ("run", "command")), step)
         found[ran] = max(found.get(ran, 0.0), 4.0 if survey.looks[ran].kind else 0.0)
@@ -11131,7 +12705,8 @@ class Sheet:
             self.pem[quote.stream] = bool(source.find_all([b"PRIVATE KEY"], 1)[0])
         if not self.pem[quote.stream]:
             return quote.text
-        before = redact(source.slice(max(1, quote.first - 100), quote.first).rstrip(b"\n"))[0]
+        text = source.slice(max(1, quote.first - 100), quote.first)
+        before = redact(text[:-1] if text.endswith(b"\n") else text)[0]
         line = before[before.rfind(b"\n") + 1 :]
         self.redactions += line != quote.text
         return line
@@ -11259,7 +12834,8 @@ class Digest:
         lines = [item.text for section in sections + quotes for item in section.walk()]
         lines += ["coverage:"] + ["  " + line for line in self.coverage()]
         lines += ["next:"] + ["  " + line for line in self.next_lines()]
-        assert self.receipt.unrepresented == 0 and self.receipt.omitted >= 0
+        if self.receipt.unrepresented or self.receipt.omitted < 0:  # not `assert`, which bytecode may lack
+            raise AssertionError("the receipt does not hold")
         return "".join(line + "\n" for line in lines).encode("utf-8", "backslashreplace")
 
     def place(self, item: Item) -> Item:
@@ -11607,21 +13183,12 @@ def delta_block(run: Run, settings: Settings, found: Sequence[Evidence], before:
 
 def self_command() -> str:
     """How the shell that reads a digest calls this program: by its name where PATH has it, else as it was started."""
-    script = absolute(sys.argv[0]) if sys.argv and sys.argv[0] else absolute(__file__)
-    if is_same(fsdecode(find_program(b"ctx")), script):
+    words = own_words()
+    if is_same(fsdecode(find_program(b"ctx")), words[-1]):
         return "ctx"
-    if sys.executable and is_same(fsdecode(find_program(b"python3")), sys.executable):
-        return "python3 " + shell_word(script)
-    return "%s %s" % (shell_word(sys.executable or "python3"), shell_word(script))
-
-
-def is_same(one: str, two: str) -> bool:
-    """Whether two paths lead to the same file."""
-    try:
-        first, second = posix.stat(one), posix.stat(two)
-    except (OSError, ValueError):
-        return False
-    return (first.st_dev, first.st_ino) == (second.st_dev, second.st_ino)
+    if is_same(fsdecode(find_program(b"python3")), words[0]):
+        words[0] = "python3"
+    return " ".join(map(shell_word, words))
 
 
 _SAFE = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789@%+=:,./-_")
@@ -12989,9 +14556,1307 @@ def step_body(run: Run, command: str) -> Tuple[List[str], int]:
 
 
 # ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+# 22 · gates
+# Knows what a hook answers where it takes the store: oversized results at the entry gate, the index of evidence at the residence
+# gate. Never knows one host's JSON but for the shape of its tools' results.
+# ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+INDEX_TOKENS = 400  # of the index of evidence
+INDEX_LOOKED = 400  # occurrences that are looked at for it
+HEAD_LOOKED, FOOT_LOOKED = 4 * KIB, 200  # characters in which a digest of ours begins, and in which a host's frame ends
+
+# Where the text of a result stands, in one host or another; "" is the result itself.
+RESULT_PLACES = ("", "file.content", "content", "result", "llmContent", "textResultForLlm", "text_result_for_llm")
+# What a host puts ahead of a command's output, and behind it, where the status stands unless it is 0.
+FRAMES = {
+    "gemini": (rb"(?:<untrusted_context>\n)?Output: ", rb"(?:\nExit Code: (\d{1,3}))?\nProcess Group PGID: \d+(?:\n</untrusted_context>)?\s*$"),
+    "copilot": (rb"", rb"\n?<(?:shellId: \d+ completed|exited) with exit code (\d{1,3})>\s*$"),
+}
+# The file that Copilot names: no text that a command prints can name any other.
+SAVED_TO = rb"[^\n]{,80}\. Saved to: (/[^\n]*/\d+-copilot-tool-output-[\w-]+\.txt)\n"
+CODEX_CUT = "truncated output (original token count"  # what Codex says ahead of a text that it has cut
+
+
+class Result:
+    """What a tool gave: its bytes, as text or in a file that the host keeps; `status` None when it is unknown; `partial`, why it is
+    not whole."""
+
+    __slots__ = ("text", "path", "status", "partial")
+
+    def __init__(self, text: str, path: str = "", status: Optional[int] = None, partial: str = "") -> None:
+        self.text, self.path, self.status, self.partial = text, path, status, partial
+
+
+def gate_answer(host: str, event: str, payload: bytes, environ: Dict[bytes, bytes]) -> bytes:
+    """The answer to one call of a hook, with everything that it takes. Raises whatever goes wrong."""
+    call = read_call(host, event, payload, environ)
+    settings, call.message = compile_settings(call.where)
+    plain = {"%s.%s" % name: value for name, value in settings.items()}
+    data = answer(call, plain)
+    if data is None:
+        data = GATES[call.gate](call, settings)
+    return call.answer() if data == call.neutral else data
+
+
+def compile_settings(where: str) -> Tuple[Settings, str]:
+    """The settings that hold in a directory, kept for the hook; and, the first time, what is wrong with them. Then the defaults hold."""
+    files, problem = Snapshot("settings", config_files(where)), ""
+    try:
+        settings = load_config(where)
+    except CtxError as error:
+        settings, problem = default_settings(), "ctx uses its defaults: %s" % redact_text(str(error))
+    if files.load() is None:
+        kept = files.keep({"%s.%s" % name: value for name, value in settings.items()})
+        return settings, problem if kept else ""
+    return settings, ""
+
+
+# entry: what a tool gave
+
+
+def after_tool(call: Call, settings: Settings) -> bytes:
+    """Keep an oversized result, and replace it by its digest or its beginning where the host lets us and that loses nothing."""
+    whole = inside(call.payload, call.host.result)
+    result = result_of(call, whole)
+    if result is None or runs_ctx(call.command) or is_digest_of_ours(result.text):
+        return call.neutral
+    run, size = keep_result(call, result, settings)
+    if call.kind not in call.host.replaces or result.partial or text_at(call.payload, "tool_use_id").startswith("exec-"):
+        return decided(call, "stored", {"handle": run.handle, "bytes": size})
+    shown, context = b"", ""
+    if call.kind == "file":
+        shown, context = beginning(run, result, settings)
+    else:
+        shown, is_answered = digest_of(run, settings, self_command())
+        if 2 * len(shown) > size or is_answered and size <= settings["budget", "content"]:
+            return decided(call, "left", {"handle": run.handle, "bytes": size})
+    entry = {"handle": run.handle, "bytes": size, "shown": len(shown)}
+    text = shown.decode("utf-8", "replace")
+    return decided(call, "replaced", entry, result=reshaped(call, whole, text), outcome=call.host.outcome, context=context)
+
+
+def result_of(call: Call, whole: Any) -> Optional[Result]:
+    """What a tool gave, None where it cannot be told, or is no text."""
+    if call.kind == "shell" and isinstance(inside(whole, "stdout"), str):
+        return shell_result(whole)
+    for place in RESULT_PLACES:
+        found = inside(whole, place) if place else whole
+        if isinstance(found, list) and found and all(text_at(part, "text") for part in found):
+            found = "\n".join(part["text"] for part in found)
+        if isinstance(found, str):
+            result = unframed(call.host, found) if call.kind == "shell" else Result(found)
+            result.partial = "cut by the host" if CODEX_CUT in found[:HEAD_LOOKED] else ""
+            return result
+    return None
+
+
+def shell_result(whole: Dict[str, Any]) -> Optional[Result]:
+    """What a command line printed, as Claude tells it. It calls some statuses other than 0 a success, and then says what they mean."""
+    if whole.get("backgroundTaskId") or whole.get("isImage"):
+        return None
+    text = text_at(whole, "stdout") + text_at(whole, "stderr")
+    status = None if whole.get("returnCodeInterpretation") else 0
+    return Result(text, text_at(whole, "persistedOutputPath"), status, "interrupted" if whole.get("interrupted") else "")
+
+
+def unframed(host: Host, text: str) -> Result:
+    """What a command printed, without what the host has put around it, and the exit status that this told."""
+    start, end = as_bytes(text[:HEAD_LOOKED]), as_bytes(text[-FOOT_LOOKED:])
+    head, foot = FRAMES.get(host.name, (b"", b""))
+    first, last = rx(head).match(start), rx(foot).search(end) if foot else None
+    if not first or not last:
+        return Result(text)
+    saved = rx(SAVED_TO).match(start) if host.saved[1] and text.startswith(host.saved[1]) else None
+    path = fsdecode(saved.group(1)) if saved else ""
+    return Result(text[first.end() : len(text) - len(last.group())], path, int(last.group(1) or 0))
+
+
+def as_bytes(text: str) -> bytes:
+    """A host's text as it is kept; where the host has cut a character in two, there is a question mark."""
+    return text.encode("utf-8", "replace")
+
+
+def reshaped(call: Call, whole: Any, text: str) -> Any:
+    """A text in the shape that the host wants a tool's result to have."""
+    if call.host.outcome or isinstance(whole, str):
+        return text
+    if isinstance(whole, list):
+        return [{"type": "text", "text": text}]
+    if "file" in whole:
+        return dict(whole, file=dict(whole["file"], content=text, numLines=text.count("\n") + (text[-1:] != "\n")))
+    # with the persisted file named, Claude would show the text as a preview of that
+    kept = {key: value for key, value in whole.items() if not key.startswith("persistedOutput")}
+    place = next(place for place in ("stdout", *RESULT_PLACES) if place in kept)
+    return dict(kept, **{place: text}, **({"stderr": ""} if place == "stdout" else {}))
+
+
+def beginning(run: Run, result: Result, settings: Settings) -> Tuple[bytes, str]:
+    """The first lines of a file that a tool read, and what to tell about the rest: where it is, and the digest, which has an outline."""
+    data = as_bytes(result.text)
+    end = data.rfind(b"\n", 0, settings["budget", "content"]) + 1 or settings["budget", "content"]
+    shown, lines = redact(data[:end])[0], data.count(b"\n") + (data[-1:] != b"\n")
+    number, whole = shown.count(b"\n"), digest_of(run, settings, self_command())[0].decode("utf-8", "replace")
+    told = "ctx: these are the first %s of %s lines that were read; the rest: %s get %s --lines %d:\n%s"
+    return shown, told % (commas(number), commas(lines), self_command(), run.handle, number + 1, whole)
+
+
+def keep_result(call: Call, result: Result, settings: Settings) -> Tuple[Run, int]:
+    """Keep what a tool gave, from the host's own file where there is one; the run and its size. Raises OSError and CtxError."""
+    argv = [call.command] if call.command else [call.tool, *("%s=%s" % pair for pair in sorted(plain_inputs(call.input)))]
+    spool = open_spool("shell" if call.command else "tool", argv, settings, call.where, call.session)
+    try:
+        if result.path:
+            for chunk in open_file(result.path).chunks():
+                spool.write("output", memoryview(chunk))
+        else:
+            spool.write("output", memoryview(as_bytes(result.text)))
+        run = spool.commit(["output"], result.status, result.partial)
+    finally:
+        spool.discard()
+    house_keeping(run.store, settings)
+    return run, run.source("output").size
+
+
+def plain_inputs(value: Any) -> Iterator[Tuple[str, str]]:
+    """The short inputs of a tool, by name."""
+    for name, text in value.items() if isinstance(value, dict) else ():
+        if isinstance(text, (str, int)) and len(str(text)) <= 200:
+            yield name, str(text)
+
+
+def runs_ctx(text: str) -> bool:
+    """Whether a command line calls this program: then what it printed is what it meant to."""
+    return any(segment.rule == "ctx" for segment in read_line(scan(text)))
+
+
+def is_digest_of_ours(text: str) -> bool:
+    """Whether a result is a digest already, which its handle tells: a text that only looks like one has none in the store."""
+    found = rx(rb"(?:^|\n)\[ctx run:([0-9a-f]{6,64}) ").search(as_bytes(text[:HEAD_LOOKED]))
+    try:
+        return bool(found and resolve_run(found.group(1).decode()))
+    except CtxError:
+        return False
+
+
+def after_failure(call: Call, settings: Settings) -> bytes:
+    """Keep what a failed command printed, as far as the host tells, and say where: such a result cannot be replaced."""
+    text = text_at(call.payload, "error")
+    if not text or runs_ctx(call.command) or is_digest_of_ours(text):
+        return call.neutral
+    head, _, rest = text.partition("\n")
+    code = head[len("Exit code ") :] if head.startswith("Exit code ") else ""
+    cut = "characters truncated]" in rest
+    result = Result(rest if code.isdigit() else text, "", int(code) if code.isdigit() else None, "cut by the host" if cut else "")
+    run, size = keep_result(call, result, settings)
+    told = "ctx kept this output%s as %s: %s search PATTERN %s"
+    told %= (", as far as the host tells it," if cut else "", run.handle, self_command(), run.handle)
+    return decided(call, "stored", {"handle": run.handle, "bytes": size}, context=told)
+
+
+# residence: what a session has seen
+
+
+def seen_runs(call: Call) -> Iterator[Run]:
+    """What was captured in this session, or if nothing was, in this workspace; newest first."""
+    top = workspace(call.where) or call.where
+    ours: List[Tuple[Store, str]] = []
+    near: List[Tuple[Store, str]] = []
+    for name, store in all_occurrences()[-INDEX_LOOKED:]:
+        record = read_occurrence(store, name)
+        if record and call.session and record.get("session") == call.session:
+            ours.append((store, record["run"]))
+        elif record and record.get("workspace") == top:
+            near.append((store, record["run"]))
+    for store, digest in reversed(ours or near):
+        try:
+            run = read_manifest(store, digest)
+        except CtxError:
+            continue
+        if run:
+            yield run
+
+
+def index_of_evidence(call: Call, head: str) -> str:
+    """A line for the last run of each command, below a heading: outcome, handle, command; "" when there is none."""
+    lines, commands = [head], set()
+    for run in seen_runs(call):
+        row = run_row(run)
+        line = "  %s  %s  %s" % (row["outcome"], run.handle, row["command"])
+        if row["command"] in commands:
+            continue
+        if price([*lines, line]) > INDEX_TOKENS:
+            break
+        commands.add(row["command"])
+        lines.append(line)
+    decided(call, "told" if commands else "left", {"runs": len(commands)})
+    return "\n".join(lines) if commands else ""
+
+
+def session_start(call: Call, settings: Settings) -> bytes:
+    """After a compaction or a resumption: the index of the evidence so far."""
+    head = "Complete output that ctx kept earlier, newest first (%s get HANDLE reads it):"
+    return call.answer(context=index_of_evidence(call, head % self_command()))
+
+
+def before_compaction(call: Call, settings: Settings) -> bytes:
+    """Before a compaction: what the summary should keep, as plain text, which is how Claude takes it."""
+    return index_of_evidence(call, "Keep these handles of complete output in the summary, newest first:").encode()
+
+
+GATES = {"post": after_tool, "failed": after_failure, "start": session_start, "compact": before_compaction}
+
+
+# ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
 # 23 · install
 # Knows how ctx is set up and whether it is in order. Never knows what a verb prints.
 # ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+# ── the packed form
+#
+# All of this file takes 140 ms to compile and 6 ms to load as bytecode, and a call needs a tenth of it. What is installed is a pack:
+# each definition of module level (a function, a class, a table) compiled alone, and made when something that names it is called.
+# So a call pays for what it uses, and nobody keeps a list of what that is.
+
+if TYPE_CHECKING:
+    Definition = Tuple[List[str], List[Any]]  # the names it binds, its statements
+
+
+def pack(source: bytes) -> bytes:
+    """The text of this file as a pack for the running interpreter: the size of the index (8 bytes, little endian), the index, the
+    definitions, all but the size marshalled. Raises CtxError on a statement of module level that defines nothing."""
+    import marshal
+
+    found = definitions(source)
+    order = {name: number for number, (names, _) in enumerate(found) for name in names}
+    index: Tuple[Dict[str, int], Dict[str, int]] = ({}, {})
+    blobs: List[bytes] = []
+    size = 0
+    for number, (names, statements) in enumerate(found):
+        code = code_of(statements)
+        needs = [name for name in sorted(names_in(code)) if order.get(name, number) != number]
+        above = tuple(name for name in needs if order[name] < number)
+        blobs.append(marshal.dumps((code, above, tuple(name for name in needs if order[name] > number))))
+        for name in names:
+            index[not is_function(code, statements[0])][name] = size << 24 | len(blobs[-1])
+        size += len(blobs[-1])
+    head = marshal.dumps(index)
+    return b"".join([len(head).to_bytes(8, "little"), head, *blobs])
+
+
+def definitions(source: bytes) -> List[Definition]:
+    """What a source defines, in order. What stands behind `if __name__ == "__main__"` defines that name; a statement that changes a
+    table is part of the table. Raises CtxError."""
+    import ast
+
+    found: List[Definition] = []
+    owner: Dict[str, Definition] = {}
+    for node in ast.parse(source).body:
+        names, statements = names_bound(node), [node]
+        if isinstance(node, ast.If) and isinstance(node.test, ast.Compare):
+            names, statements = ["__main__"], node.body
+        elif isinstance(node, (ast.If, ast.ImportFrom)) or isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+            continue  # TYPE_CHECKING, __future__, a docstring
+        elif not names:
+            table = owner.get(next((part.id for part in ast.walk(node) if isinstance(part, ast.Name)), ""))
+            if not table or isinstance(table[1][0], (ast.FunctionDef, ast.ClassDef)):
+                raise CtxError("line %d: a statement that defines nothing" % node.lineno, "assign its outcome to a name")
+            table[1].append(node)
+            continue
+        found.append((names, statements))
+        owner.update(dict.fromkeys(names, found[-1]))
+    return found
+
+
+def names_bound(statement: Any) -> List[str]:
+    """The names of module level that a definition, an import or an assignment binds."""
+    import ast
+
+    if isinstance(statement, (ast.FunctionDef, ast.ClassDef)):
+        return [statement.name]
+    if isinstance(statement, ast.Import):
+        return [alias.name for alias in statement.names]
+    targets = [statement.target] if isinstance(statement, ast.AnnAssign) else statement.targets if isinstance(statement, ast.Assign) else []
+    parts = [part for target in targets for part in (target.elts if isinstance(target, ast.Tuple) else [target])]
+    return [part.id for part in parts if isinstance(part, ast.Name)]
+
+
+def is_function(code: Any, statement: Any) -> bool:
+    """Whether a statement, with its code, defines a plain function, for which something can stand in until it is called. Nothing can
+    turn into a generator."""
+    is_plain = type(statement).__name__ == "FunctionDef" and not statement.decorator_list
+    return is_plain and not any(getattr(constant, "co_flags", 0) & 0x20 for constant in code.co_consts)  # CO_GENERATOR
+
+
+def code_of(statements: List[Any]) -> Any:
+    """The code of some statements, without docstrings and the annotations of arguments, which nothing reads."""
+    import __future__
+
+    import ast
+
+    for statement in statements:
+        for node in ast.walk(statement):
+            if isinstance(node, ast.arg):
+                node.annotation = None
+            elif isinstance(node, ast.FunctionDef):
+                node.returns = None
+    return compile(ast.Module(statements, []), "ctx.py", "exec", __future__.annotations.compiler_flag, True, 2)
+
+
+def names_in(code: Any) -> Set[str]:
+    """Every global name (and attribute) that a code object or one inside it mentions."""
+    found = set(code.co_names)
+    for constant in code.co_consts:
+        if hasattr(constant, "co_names"):
+            found |= names_in(constant)
+    return found
+
+
+def unpack(read: Callable[[int, int], bytes], file: str) -> Dict[str, Any]:
+    """The namespace of a pack: `read(offset, size)` gives its bytes, `file` becomes `__file__`. "__define__" in it defines a name;
+    whatever that mentions is defined with it, functions when they are called. This and the next function run alone, ahead of all others."""
+    import marshal
+
+    function_type: Any = type(undefined)
+    size = int.from_bytes(read(0, 8), "little")
+    functions, others = marshal.loads(read(8, size))
+    start = size + 8
+    space: Dict[str, Any] = {"__name__": "ctx", "__file__": file}
+
+    def define(name: str) -> None:
+        spot = others[name] if name in others else functions[name]
+        code, above, below = marshal.loads(read(start + (spot >> 24), spot & 0xFFFFFF))
+        mention(above)
+        exec(code, space)
+        mention(below)
+
+    def mention(names: Sequence[str]) -> None:
+        for name in names:
+            if name in space:
+                continue
+            if name in others:
+                define(name)
+            else:
+                space[name] = function = function_type(undefined.__code__, space, name)
+                function.__kwdefaults__ = {"_self": function}
+
+    space["__define__"] = define
+    return space
+
+
+def undefined(*words: Any, _self: Any, **options: Any) -> Any:
+    """What stands in for a function until it is called: then it becomes that function, for all who hold it already."""
+    space, name = _self.__globals__, _self.__name__
+    space["__define__"](name)
+    real = space[name]
+    _self.__code__, _self.__defaults__, _self.__kwdefaults__ = real.__code__, real.__defaults__, real.__kwdefaults__
+    space[name] = _self
+    return _self(*words, **options)
+
+
+def run_pack(path: str, file: str, entry: str) -> None:
+    """Run one definition of the pack at `path`: "__main__", or a function that takes `sys.argv`. With the two before it, this is what
+    the bytecode files of a build hold."""
+    import gc
+    import posix
+    import sys
+
+    gc.set_threshold(50_000)  # most calls end before there is garbage to look for, and looking costs a tenth of them
+    fd = posix.open(path, posix.O_RDONLY | posix.O_CLOEXEC)  # stays open: the file may be replaced while this runs
+    space = unpack(lambda offset, size: posix.pread(fd, size, offset), file)
+    space["__define__"](entry)
+    if entry in space:
+        space[entry](sys.argv)
+
+
+LOADER = ("unpack", "undefined", "run_pack")
+
+
+def bytecode(source: bytes, call: str) -> bytes:
+    """A .pyc file that needs nothing but the interpreter: the loader of packs, and one call of it."""
+    import ast
+    import marshal
+
+    statements = [statement for names, (statement, *_) in definitions(source) if names[0] in LOADER]
+    return magic_number() + bytes(12) + marshal.dumps(code_of(statements + ast.parse(call).body))
+
+
+def magic_number() -> bytes:
+    """What the bytecode of the running interpreter begins with."""
+    from importlib.util import MAGIC_NUMBER
+
+    return MAGIC_NUMBER
+
+
+# ── builds
+#
+# An installed ctx is a directory that is never changed: builds/<hash>-<bytecode version>. What hosts and users name is the link
+# `current` to the newest, so that a new build changes none of their files (Codex trusts a hook by the hash of its text).
+
+BUILD_GRACE = 86400  # seconds that a build outlives its successor: what runs of it may still have to begin again from its files
+
+LAUNCHER = """\
+%(start)s
+from _frozen_importlib_external import MAGIC_NUMBER
+from marshal import loads
+
+try:
+    with open(%(build)r + "/ctx.pyc", "rb") as file:
+        head, code = file.read(16), file.read()
+    code = loads(code) if head[:4] == MAGIC_NUMBER else None
+except OSError:
+    code = None
+if not code:
+    with open(%(build)r + "/ctx.py", "rb") as file:
+        code = compile(file.read(), "ctx.py", "exec")
+exec(code, {"__name__": "__main__", "__file__": %(launcher)r})
+"""
+
+
+def own_source() -> bytes:
+    """The text of this program: this file, the one in an archive, or the one beside a launcher. Raises CtxError when it is not there."""
+    try:
+        if __file__.endswith(".py"):
+            return read_file(__file__)
+        import zipfile
+
+        if not zipfile.is_zipfile(__file__):
+            return read_file(absolute(__file__).rsplit("/", 1)[0] + "/ctx.py")
+        with zipfile.ZipFile(__file__) as archive:
+            return archive.read("ctx.py")
+    except (OSError, KeyError) as error:
+        raise CtxError("%s: its source is not there: %s" % (__file__, error), "start ctx.py or ctx.pyz itself") from None
+
+
+def own_python() -> str:
+    """The interpreter that runs this, none of a version manager's shims, and not that of an environment, which may go any day."""
+    import os
+
+    return os.path.realpath(sys.executable)
+
+
+def install_build() -> str:
+    """Install this program for this interpreter below the store's root; the path of the link to it. Raises CtxError."""
+    try:
+        root = writable_store().root
+        if root == temp_root():
+            raise CtxError("no directory to install in: %s is only temporary" % root, "set HOME, or CTX_HOME")
+        source, link = own_source(), root + "/current"
+        digest = sha256(b"\0".join([source, own_python().encode(), root.encode()])).hexdigest()
+        folder = "%s/builds/%s-%s" % (root, digest[:12], magic_number()[:2].hex())
+        if not exists(folder):
+            write_build(folder, build_files(source, folder, link + "/ctx"))
+        if exists(link):
+            posix.utime(link)  # the grace of what it leads to begins
+        point_to(link, folder)
+        collect_builds(root + "/builds", folder)
+    except OSError as error:
+        raise CtxError("%s: %s" % (error.filename or "the store", error.strerror), "ctx cannot be installed there; set CTX_HOME") from None
+    return link
+
+
+def build_files(source: bytes, folder: str, launcher: str) -> Dict[str, bytes]:
+    """The files of a build by name. `launcher` is where users find the one named ctx. The source is for the day the interpreter changes."""
+    names = {"start": script_start(own_python()), "build": folder, "launcher": launcher}
+    start = "run_pack(%r, %r, %%r)" % (folder + "/ctx.pack", launcher)
+    return {
+        "ctx.pack": pack(source),
+        "ctx.pyc": bytecode(source, start % "__main__"),
+        "hook.pyc": bytecode(source, start % "hook_entry"),
+        "ctx": (LAUNCHER % names).encode(),
+        "ctx.py": source,
+    }
+
+
+def script_start(python: str) -> str:
+    """The first lines of a script for an interpreter. Where the system would not take its path (blanks, or its length), the shell, which
+    reads the script as well, starts it; to Python that is a string."""
+    if len(python) < 120 and not set(python).intersection(" \t\n"):
+        return "#!%s -IS" % python
+    return "#!/bin/sh\n''''exec %s -IS \"$0\" \"$@\" # '''" % shell_word(python)
+
+
+def hook_entry(argv: Sequence[str]) -> None:
+    """What a build runs as its hook: `argv` is the file, the host, the event."""
+    hook_main(argv[1:], lambda: gate_answer)
+
+
+def write_build(folder: str, files: Dict[str, bytes]) -> None:
+    """Write a directory of files in one step; it is fine if somebody else was quicker. Raises OSError."""
+    draft = temporary_beside(folder)
+    make_dirs(draft)
+    for name, data in files.items():
+        write_atomic("%s/%s" % (draft, name), data, 0o700 if name == "ctx" else 0o600)
+    try:
+        posix.rename(draft, folder)
+    except OSError:
+        remove_directory(draft)
+        if not exists(folder):
+            raise
+
+
+def point_to(link: str, target: str) -> None:
+    """Make `link` a symbolic link to `target`, in one step. Raises OSError."""
+    draft = temporary_beside(link)
+    posix.symlink(target, draft)
+    posix.rename(draft, link)
+
+
+def collect_builds(folder: str, keep: str) -> None:
+    """Remove what is in a directory of builds, but for one and those that were replaced (or made) within the grace."""
+    for name in list_dir(folder):
+        path = "%s/%s" % (folder, name)
+        try:
+            old = posix.stat(path).st_mtime < now() - BUILD_GRACE
+        except OSError:  # a draft, renamed meanwhile
+            continue
+        if old and path != keep:
+            remove_directory(path)
+
+
+def remove_directory(path: str) -> None:
+    """Remove a directory of files, as far as possible."""
+    for name in list_dir(path):
+        remove("%s/%s" % (path, name))
+    try:
+        posix.rmdir(path)
+    except OSError:
+        pass
+
+
+# ── JSON as its owner wrote it
+#
+# Settings of hosts are edited as text: what is added or taken away is a span, and every other byte (comments, order, indentation, line
+# ends) stays. Comments and trailing commas are read, since hosts read them.
+
+JSON_DEPTH = 100  # nesting of a settings file
+
+
+class JsonSpan:
+    """A value in a JSON text: where it stands, and the spans in it, each with its key (for an array its index)."""
+
+    __slots__ = ("start", "end", "kind", "children", "value")
+
+    def __init__(self, start: int, kind: str) -> None:
+        self.start, self.end, self.kind = start, start, kind
+        self.children: List[Tuple[Union[str, int], int, JsonSpan]] = []  # key, where the key (or the value) begins, value
+        self.value: Any = None  # of what is neither object nor array
+
+    def get(self, key: Union[str, int]) -> Optional[JsonSpan]:
+        """What stands under a key; the last one, if it is there twice, as hosts read it."""
+        return next((span for name, _, span in reversed(self.children) if name == key), None)
+
+    def plain(self) -> Any:
+        """The value without its places."""
+        if self.kind == "{":
+            return {key: span.plain() for key, _, span in self.children}
+        return [span.plain() for _, _, span in self.children] if self.kind == "[" else self.value
+
+
+class JsonText:
+    """Reads a JSON text into spans. Raises CtxError with the line of what it cannot read."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.root = self.read(self.blank(1 if text.startswith("\ufeff") else 0), 0)
+        if self.blank(self.root.end) < len(text):
+            raise self.wrong(self.blank(self.root.end))
+
+    def wrong(self, at: int) -> CtxError:
+        """The error to raise for what stands at an offset."""
+        found = quoted(self.text[at : at + 20].split("\n")[0]) if self.text[at:] else "the end"
+        return CtxError("line %d: not JSON at %s" % (self.text.count("\n", 0, at) + 1, found), "mend the file, then try again")
+
+    def blank(self, at: int) -> int:
+        """Where white space and comments that begin at an offset end."""
+        text = self.text
+        while at < len(text):
+            if text[at] in " \t\r\n":
+                at += 1
+            elif text.startswith("//", at):
+                at = text.find("\n", at) + 1 or len(text)
+            elif text.startswith("/*", at) and "*/" in text[at:]:
+                at = text.index("*/", at + 2) + 2
+            else:
+                break
+        return at
+
+    def read(self, at: int, depth: int) -> JsonSpan:
+        """The value that begins at an offset."""
+        kind = self.text[at : at + 1]
+        if depth > JSON_DEPTH or not kind:
+            raise self.wrong(at)
+        span = JsonSpan(at, kind if kind in "{[" else "")
+        if span.kind:
+            self.read_children(span, depth + 1)
+        else:
+            span.value, span.end = self.scalar(at)
+        return span
+
+    def read_children(self, span: JsonSpan, depth: int) -> None:
+        """Fill an object or an array."""
+        at = self.blank(span.start + 1)
+        close = "}" if span.kind == "{" else "]"
+        while not self.text.startswith(close, at):
+            first, key = at, len(span.children)
+            if span.kind == "{":
+                key, at = self.scalar(at)
+                at = self.blank(at)
+                if not isinstance(key, str) or not self.text.startswith(":", at):
+                    raise self.wrong(at)
+                at = self.blank(at + 1)
+            child = self.read(at, depth)
+            span.children.append((key, first, child))
+            at = self.blank(child.end)
+            if self.text.startswith(",", at):
+                at = self.blank(at + 1)
+            elif not self.text.startswith(close, at):
+                raise self.wrong(at)
+        span.end = at + 1
+
+    def scalar(self, at: int) -> Tuple[Any, int]:
+        """A string, a number or a word, and where it ends."""
+        import json
+
+        try:
+            return json.JSONDecoder().raw_decode(self.text, at)
+        except ValueError:
+            raise self.wrong(at) from None
+
+    # edits: each gives a new text
+
+    def with_appended(self, path: Sequence[str], value: Any) -> str:
+        """With a value at the end of the array at a path; what is missing of that path is made. Raises CtxError."""
+        span, rest = self.root, list(path)
+        while rest and span.kind == "{" and span.get(rest[0]):
+            span = span.get(rest.pop(0)) or span
+        if span.kind != ("{" if rest else "["):
+            raise CtxError("%s is no %s" % (".".join(path[: len(path) - len(rest)]) or "it", "object" if rest else "list"), "mend the file, then try again")
+        if not rest:
+            return self.with_child(span, "", value)
+        value = [value]
+        for key in reversed(rest[1:]):
+            value = {key: value}
+        return self.with_child(span, rest[0], value)
+
+    def with_child(self, span: JsonSpan, key: str, value: Any) -> str:
+        """With one more child at the end of an object (under a key) or an array."""
+        text, close = self.text, span.end - 1
+        end = len(text[:close].rstrip())  # of all that stands before the bracket
+        flat = bool(span.children) and "\n" not in text[span.start : span.end]
+        line, margin, inner = self.margins(span)
+        new = written_json(key, value, "" if flat else self.unit(), line + inner)
+        new = " " + new if flat else line + inner + new
+        if not span.children:
+            return text[:end] + new + ("" if "\n" in text[end:close] else line + margin) + text[end:]
+        last = span.children[-1][2].end
+        if text.startswith(",", self.blank(last)):
+            return text[:end] + new + "," + text[end:]
+        return text[:last] + "," + text[last:end] + new + text[end:]
+
+    def margins(self, span: JsonSpan) -> Tuple[str, str, str]:
+        """The end of lines, and the indentation of a span and of what is in it."""
+        text = self.text
+        line = "\r\n" if "\r\n" in text else "\n"
+        first = text.rfind("\n", 0, span.start) + 1
+        margin = text[first : len(text) - len(text[first:].lstrip(" \t"))]
+        if span.children:
+            start = span.children[0][1]
+            before = text[text.rfind("\n", 0, start) + 1 : start]
+            if not before.strip(" \t") and "\n" in text[span.start : start]:
+                return line, margin, before
+        return line, margin, margin + self.unit()
+
+    def unit(self) -> str:
+        """One step of indentation: that of the first thing in the file, else two blanks."""
+        if self.root.children:
+            start = self.root.children[0][1]
+            before = self.text[self.text.rfind("\n", 0, start) + 1 : start]
+            if before and not before.strip(" \t"):
+                return before
+        return "  "
+
+    def without(self, path: Sequence[Union[str, int]]) -> str:
+        """Without the value at a path, and with the comma that it leaves over."""
+        span = self.root
+        for key in path[:-1]:
+            span = span.get(key) or span
+        number = next(n for n, child in reversed(list(enumerate(span.children))) if child[0] == path[-1])
+        text = self.text
+        _, start, child = span.children[number]
+        end, comma = child.end, self.blank(child.end)
+        ahead = span.children[number - 1][2].end if number else span.start + 1
+        if "//" not in text[ahead:start]:  # else the end of its line must stay
+            start = len(text[:start].rstrip())
+        if text.startswith(",", comma):
+            return text[:start] + text[end:comma] + text[comma + 1 :]
+        if number:
+            before = self.blank(ahead)
+            return text[:before] + text[before + 1 : max(start, before + 1)] + text[end:]
+        rest = text[end : span.end - 1]
+        return text[:start] + (rest if rest.strip() else "") + text[span.end - 1 :]
+
+
+def written_json(key: str, value: Any, unit: str, line: str) -> str:
+    """A value, or a member of an object, as JSON: indented by `unit`, with `line` between its lines, or on one line if that is empty."""
+    import json
+
+    text = json.dumps(value, indent=unit, ensure_ascii=False) if unit else json.dumps(value, ensure_ascii=False)
+    return ("%s: " % json.dumps(key, ensure_ascii=False) if key else "") + text.replace("\n", line)
+
+
+# ── what setup writes
+
+
+class Setup:
+    """How one host is set up. `folder` is its directory below the home, or what the variable `moved` holds; `user` (in that directory)
+    and `project` (in a work tree) are its files, and `groups` where in them its hooks stand. `signs` are programs, or directories below
+    the home, that tell that it is there. `rules` is a further file in a work tree, with rules only, `fresh` what a new file begins with,
+    `unit` the number of its time units in a second, `left` what only the user can do."""
+
+    def __init__(self, folder: str, user: str, project: str, signs: Sequence[str], groups: str = "hooks", moved: str = "", rules: str = "",
+                 fresh: str = "{}", unit: int = 1, left: str = "") -> None:  # fmt: skip
+        self.folder, self.user, self.project, self.signs, self.groups = folder, user, project, signs, groups
+        self.moved, self.rules, self.fresh, self.unit, self.left = moved, rules, fresh, unit, left
+
+
+SETUPS = {
+    "claude": Setup(".claude", "settings.json", ".claude/settings.json", ["claude", "~/.claude"], moved="CLAUDE_CONFIG_DIR",
+                    rules=".claude/settings.local.json"),
+    "codex": Setup(".codex", "hooks.json", ".codex/hooks.json", ["codex", "~/.codex"], moved="CODEX_HOME",
+                   left="Codex runs a hook only when you have trusted it: start codex, type /hooks, and trust those of ctx"),
+    "antigravity": Setup(".gemini/config", "hooks.json", ".agents/hooks.json", ["agy", "~/.gemini/config", "~/.gemini/antigravity"], groups="ctx",
+                         left="Antigravity before 1.2 may run a command as it was typed although the hook rewrote it: update it"),
+    "gemini": Setup(".gemini", "settings.json", ".gemini/settings.json", ["gemini", "~/.gemini/settings.json"], unit=1000),
+    "copilot": Setup(".copilot", "hooks/ctx.json", ".github/hooks/ctx.json", ["copilot", "~/.copilot"], fresh='{\n  "version": 1\n}\n'),
+}  # fmt: skip
+HOOK_PATIENCE = 10  # seconds that a host waits for a hook, which answers within HOOK_SECONDS
+
+
+def hook_command(host: str, event: str, build: str) -> str:
+    """The line that a host runs: the build's hook, behind it the source for the day the interpreter has changed, behind that the
+    neutral answer; without a build the ctx on PATH. Whatever fails reads no input, and no status but 0 gets out."""
+    words = "%s %s" % (host, event)
+    neutral = HOSTS[host].neutral.get(event, b"").decode()
+    steps = ["ctx hook " + words]
+    if build:
+        hook, source = shell_word(build + "/hook.pyc"), shell_word(build + "/ctx.py")
+        steps = ["%s -I -S %s %s" % (shell_word(own_python()), hook, words), "python3 %s hook %s" % (source, words)]
+    return " || ".join([*steps, "echo %s" % shell_word(neutral) if neutral else ":"])
+
+
+def is_own_command(text: Any) -> bool:
+    """Whether a line is one that setup writes, of this build or another."""
+    return isinstance(text, str) and bool(rx(rb"\bhook(\.pyc'?)? (%s) \w+ \|\|" % "|".join(SETUPS).encode()).search(fsencode(text)))
+
+
+def hook_entries(host: str, build: str) -> List[Tuple[Tuple[str, str], Any]]:
+    """What is added for a host: (path of an array, value) for each of its events."""
+    kind, setup = HOSTS[host], SETUPS[host]
+    tools = {"pre": [*kind.shell, *kind.searches], "failed": [*kind.shell], "post": [name.replace("*", ".*") for name in kind.results]}
+    entries = []
+    for event, gate in kind.events.items():
+        command = hook_command(host, event, build)
+        handler: Dict[str, Any] = {"type": "command", "command": command, "timeout": HOOK_PATIENCE * setup.unit}
+        if host == "copilot":  # its hooks have no groups, and no matchers
+            value: Dict[str, Any] = {"type": "command", "bash": command, "timeoutSec": HOOK_PATIENCE}
+        else:
+            value = dict({"matcher": "|".join(tools[gate])} if gate in tools else {}, hooks=[handler])
+        entries.append(((setup.groups, event), value))
+    return entries
+
+
+def with_hooks(text: str, host: str, build: str) -> str:
+    """A settings file with our hooks in it. Raises CtxError when it cannot be read."""
+    if not text.lstrip("\ufeff").strip():
+        text += SETUPS[host].fresh
+    for path, value in hook_entries(host, build):
+        text = JsonText(text).with_appended(path, value)
+    return text
+
+
+def without_hooks(text: str) -> str:
+    """A settings file without hooks of ours, of whatever build, nor what is empty then. Raises CtxError when it cannot be read."""
+    path = own_handler(JsonText(text).root, []) if text.lstrip("\ufeff").strip() else None
+    while path:
+        text = JsonText(text).without(path)
+        root = JsonText(text).root
+        while len(path) > 1:
+            path = path[:-1]
+            if not is_spent(span_at(root, path), path):
+                break
+            text = JsonText(text).without(path)
+            root = JsonText(text).root
+        path = own_handler(root, [])
+    return text
+
+
+def span_at(span: JsonSpan, path: Sequence[Union[str, int]]) -> JsonSpan:
+    """What stands at a path that is there."""
+    for key in path:
+        span = span.get(key) or span
+    return span
+
+
+def is_spent(span: JsonSpan, path: Sequence[Union[str, int]]) -> bool:
+    """Whether nothing is left in a container: no child, or, of a group of hooks, no hook."""
+    return not span.children or isinstance(path[-1], int) and not span.get("hooks")
+
+
+def own_handler(span: JsonSpan, path: List[Union[str, int]]) -> Optional[List[Union[str, int]]]:
+    """The path of the first hook of ours, None if there is none."""
+    for key, _, child in span.children:
+        if key in ("command", "bash") and is_own_command(child.value):
+            return path
+        found = own_handler(child, [*path, key])
+        if found is not None:
+            return found
+    return None
+
+
+# Codex reads hooks from config.toml, too; where it has some there, ours join them, in a block of their own.
+
+BLOCK_START, BLOCK_END = "# ctx: hooks, from here", "# ctx: to here"
+
+
+def with_hooks_toml(text: str, build: str) -> str:
+    """A config.toml of Codex with our hooks at its end. Raises CtxError when it is no TOML, before or after."""
+    lines = [BLOCK_START]
+    for (_, event), value in hook_entries("codex", build):
+        lines.append("[[hooks.%s]]" % event)
+        lines += ["%s = %s" % (key, to_json(value[key])) for key in value if key != "hooks"]
+        lines.append("[[hooks.%s.hooks]]" % event)
+        lines += ["%s = %s" % (key, to_json(item)) for key, item in value["hooks"][0].items()]
+    line = "\r\n" if "\r\n" in text else "\n"
+    text += ("" if text.endswith("\n") or not text else line) + "".join(part + line for part in [*lines, BLOCK_END])
+    try:
+        import tomllib
+    except ImportError:  # before Python 3.11
+        return text
+    try:
+        tomllib.loads(text.lstrip("\ufeff"))
+    except ValueError as error:
+        raise CtxError(str(error), "mend the file, then try again") from None
+    return text
+
+
+def without_hooks_toml(text: str) -> str:
+    """A config.toml without our block."""
+    start, end = text.find(BLOCK_START), text.find(BLOCK_END)
+    return text[:start] + text[end + len(BLOCK_END) :].lstrip("\r\n") if 0 <= start < end else text
+
+
+# ── the files of hosts
+
+
+def reason(error: Exception) -> str:
+    """What went wrong with a file, in the system's words."""
+    return str(getattr(error, "strerror", None) or error)
+
+
+class HostFile:
+    """A settings file of a host. `text` is what is in it, None where there is none; `before` is the same without what setup wrote.
+
+    Setup keeps what it found beside the build, so that removing gives every byte back as long as nobody else has changed the file.
+    Raises CtxError where the file cannot be read or understood."""
+
+    __slots__ = ("host", "path", "is_toml", "text", "before", "made")
+
+    def __init__(self, host: str, path: str) -> None:
+        import os
+
+        self.host, self.path = host, os.path.realpath(path)  # a link stays one
+        self.is_toml = path.endswith(".toml")
+        self.made: List[str] = []  # directories that setup made for it
+        self.text: Optional[str] = None
+        try:
+            self.text = read_file(self.path).decode()
+        except FileNotFoundError:
+            pass
+        except (OSError, UnicodeDecodeError) as error:
+            raise CtxError("%s: %s" % (path, reason(error)), "mend the file, then try again") from None
+        with self.blamed():
+            self.before = self.unchanged()
+
+    def blamed(self) -> Blame:
+        """For a `with`: errors in it name this file."""
+        return Blame(self.path)
+
+    def memory(self) -> str:
+        """Where it is kept what was found."""
+        return "%s/setup/%s" % (writable_store().root, sha256(fsencode(self.path)).hexdigest()[:16])
+
+    def unchanged(self) -> Optional[str]:
+        """What was in the file before setup, or is in it but for our hooks."""
+        try:
+            kept = from_json(read_file(self.memory()))
+        except (OSError, ValueError):
+            kept = None
+        if kept and self.text is not None and kept["after"] == sha256(self.text.encode()).hexdigest():
+            self.made = kept["made"]
+            before: Optional[str] = kept["before"]
+            return before
+        if self.text is None:
+            return None
+        return without_hooks_toml(self.text) if self.is_toml else without_hooks(self.text)
+
+    def wanted(self, build: str) -> str:
+        """What should be in it: what is, if our hooks are all there already."""
+        with self.blamed():
+            if self.text is not None and not self.missing(build):
+                return self.text
+            text = self.before or ""
+            return with_hooks_toml(text, build) if self.is_toml else with_hooks(text, self.host, build)
+
+    def missing(self, build: str) -> List[str]:
+        """The events for which it has not the hook of a build."""
+        commands = [hook_command(self.host, event, build) for event in HOSTS[self.host].events]
+        written = [to_json(command) if self.is_toml else written_json("", command, "", "") for command in commands]
+        return [event for event, text in zip(HOSTS[self.host].events, written) if text not in (self.text or "")]
+
+    def write(self, text: Optional[str]) -> None:
+        """Put a text, or nothing, in the file's place, and remember or forget what was there before. Raises CtxError."""
+        try:
+            if text == self.before:
+                self.restore()
+            elif text is not None:
+                self.make_folder()
+                kept = {"before": self.before, "after": sha256(text.encode()).hexdigest(), "made": self.made}
+                make_dirs(self.memory().rsplit("/", 1)[0])
+                write_atomic(self.memory(), to_json(kept).encode())
+                self.replace(text)
+        except OSError as error:
+            raise CtxError("%s: %s" % (self.path, error.strerror), "make it writable, or write it yourself: ctx setup %s --print" % self.host) from None
+
+    def restore(self) -> None:
+        """Undo what setup did."""
+        if self.before is not None:
+            self.replace(self.before)
+        elif self.text is not None:
+            remove(self.path)
+            for folder in reversed(self.made):
+                try:
+                    posix.rmdir(folder)
+                except OSError:  # somebody put something there
+                    break
+        remove(self.memory())
+
+    def make_folder(self) -> None:
+        """Make the directory of the file where it is missing."""
+        folder = self.path.rsplit("/", 1)[0]
+        missing = []
+        while not exists(folder):
+            missing.append(folder)
+            folder = folder.rsplit("/", 1)[0] or "/"
+        make_dirs(self.path.rsplit("/", 1)[0])
+        self.made = self.made or missing[::-1]
+
+    def replace(self, text: str) -> None:
+        """Write the file in one step; its mode stays. Raises OSError, also where its owner has made it read-only."""
+        if self.text is None:
+            return write_atomic(self.path, text.encode(), 0o644)
+        mode = posix.stat(self.path).st_mode & 0o7777
+        if not mode & 0o200:
+            raise PermissionError(13, "it is read-only")
+        write_atomic(self.path, text.encode(), mode)
+        posix.chmod(self.path, mode)  # what the umask took
+
+
+class Blame:
+    """For a `with`: a CtxError in it begins with the path of a file."""
+
+    __slots__ = ("path",)
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
+        if isinstance(error, CtxError):
+            error.what = "%s: %s" % (self.path, error.what)
+
+
+def host_folder(host: str) -> str:
+    """The directory of a host's own settings. Raises CtxError when there is no home."""
+    setup = SETUPS[host]
+    if setup.moved and getenv(setup.moved).startswith("/"):
+        return getenv(setup.moved).rstrip("/")
+    if not home():
+        raise CtxError("there is no home directory", "set HOME, or use --project")
+    return "%s/%s" % (home().rstrip("/"), setup.folder)
+
+
+def host_file(host: str, project: bool) -> HostFile:
+    """The file that setup writes for a host. Raises CtxError."""
+    setup = SETUPS[host]
+    if project:
+        return HostFile(host, "%s/%s" % (workspace() or cwd(), setup.project))
+    folder = host_folder(host)
+    if host == "codex" and not exists(folder + "/hooks.json"):
+        toml = HostFile(host, folder + "/config.toml")
+        if toml.text and rx(rb"(?m)^\s*\[+hooks\b").search(toml.text.encode()):
+            return toml
+    return HostFile(host, "%s/%s" % (folder, setup.user))
+
+
+def is_there(host: str) -> bool:
+    """Whether a host seems to be installed: its program, or a directory of its own."""
+    setup = SETUPS[host]
+    moved = bool(setup.moved and getenv(setup.moved))
+    return moved or any(exists(home() + sign[1:]) if sign.startswith("~") else find_program(sign.encode()) != sign.encode() for sign in setup.signs)
+
+
+def chosen_hosts(words: Sequence[str]) -> List[str]:
+    """The hosts that some words name, else those that are there. Raises CtxError."""
+    for word in words:
+        if word not in SETUPS:
+            raise CtxError("unknown host %s" % quoted(word), nearest(word, list(SETUPS), "hosts are"))
+    hosts = list(words) or [host for host in SETUPS if is_there(host)]
+    if not hosts:
+        raise CtxError("no agent host found", "name one: ctx setup %s" % " | ".join(SETUPS))
+    return hosts
+
+
+def rehearse(file: HostFile, build: str) -> List[str]:
+    """Run each hook of a file once, with a call that changes nothing; a line for each that does not answer as it should."""
+    import subprocess
+
+    problems = []
+    for event in HOSTS[file.host].events:
+        payload = to_json({"hook_event_name": event, "cwd": cwd()}).encode()
+        done = subprocess.run(["/bin/sh", "-c", hook_command(file.host, event, build)], input=payload, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        if done.returncode or done.stderr:
+            said = done.stderr.decode("utf-8", "replace").strip().split("\n")[0]
+            problems.append("%s %s: it does not answer: %s" % (file.host, event, said or "status %d" % done.returncode))
+    return problems
+
+
+def link_launcher(build: str, wanted: bool) -> str:
+    """Have `ctx` in ~/.local/bin lead to the launcher, or take that away again; its path. Raises CtxError when something else is there."""
+    path = home().rstrip("/") + "/.local/bin/ctx"
+    try:
+        if exists(path) and not (posix.lstat(path).st_mode & 0o170000 == 0o120000 and posix.readlink(path) == build + "/ctx"):
+            raise CtxError("%s is there already, and not ours" % path, "remove it, or leave out --link")
+        if wanted:
+            make_dirs(path.rsplit("/", 1)[0])
+            point_to(path, build + "/ctx")
+        else:
+            remove(path)
+    except OSError as error:
+        raise CtxError("%s: %s" % (path, error.strerror), "leave out --link") from None
+    return path
+
+
+# ── one session
+
+
+def run_wrapped(host: str, arguments: Sequence[str]) -> int:
+    """Run a host with our hooks for this one session; its exit status. Nothing of the host's own is written. Raises CtxError where it
+    has no settings for one session, or is not there."""
+    if host not in ("claude", "codex"):
+        raise CtxError("%s takes no settings for one session" % host, "ctx setup %s, and ctx setup --remove %s when it is over" % (host, host))
+    if any(word.split("=")[0] == "--settings" for word in arguments):
+        raise CtxError("--settings: ctx needs it for its hooks", "ctx setup claude, and ctx setup --remove claude when it is over")
+    build = install_build()
+    entries = hook_entries(host, build)
+    try:
+        if host == "codex":
+            flags = ["hooks.%s=[%s]" % (event, toml_text(value)) for (_, event), value in entries]
+            become([host, *(word for flag in flags for word in ("-c", flag)), *arguments])
+        settings: Dict[str, Any] = {"hooks": {event: [value] for (_, event), value in entries}}
+        if load_config()["guard", "collapse"]:
+            settings["permissions"] = {"deny": list(HOSTS[host].searches)}
+        path = temporary_beside(build)
+        write_atomic(path, written_json("", settings, "", "").encode())
+        try:
+            return run_and_wait([host, "--settings", path, *arguments])
+        finally:
+            remove(path)
+    except OSError as error:
+        raise spawn_error([host], error) from None
+
+
+def toml_text(value: Any) -> str:
+    """A value as TOML on one line."""
+    if isinstance(value, dict):
+        return "{%s}" % ", ".join("%s = %s" % (key, toml_text(item)) for key, item in value.items())
+    return "[%s]" % ", ".join(map(toml_text, value)) if isinstance(value, list) else to_json(value)
+
+
+def run_and_wait(argv: Sequence[str]) -> int:
+    """Run a program to its end and pass signals on to it; its exit status as a shell tells it. Raises OSError."""
+    import signal
+    import subprocess
+
+    children: List[Any] = []
+
+    def pass_on(number: int, _: Any) -> None:
+        for child in children:
+            child.send_signal(number)
+
+    names = ["SIGTERM", "SIGHUP", "SIGUSR1", "SIGUSR2", "SIGINT", "SIGQUIT"]
+    for name in names:
+        from_terminal = name in ("SIGINT", "SIGQUIT") and posix.isatty(0)  # which sends it to the program itself
+        signal.signal(getattr(signal, name), (lambda *_: None) if from_terminal else pass_on)
+    children.append(subprocess.Popen(argv))
+    status: int = children[0].wait()
+    return status if status >= 0 else 128 - status
+
+
+# ── is it in order
+
+
+def finding(check: str, what: str, fix: str = "", state: str = "problem") -> Dict[str, str]:
+    """One line of `doctor`: what was looked at, what was found, and what to do about it where that is not well."""
+    return {"check": check, "state": state if fix else "ok", "what": what, "fix": fix}
+
+
+def examined() -> Iterator[Dict[str, str]]:
+    """Everything that doctor looks at but the stores' content."""
+    yield examined_root()
+    try:
+        load_config()
+        yield finding("config", "no mistake in %s" % (" and ".join(path for path in config_files() if exists(path)) or "the defaults"))
+    except CtxError as error:
+        yield finding("config", error.what, error.fix)
+    try:
+        build = writable_store().root + "/current"
+        hosts = chosen_hosts([])
+    except (OSError, CtxError) as error:
+        yield finding("hosts", str(error), "ctx setup HOST", "doubt")
+        return
+    if exists(build):
+        yield examined_build(build)
+    for host in hosts:
+        yield from examined_host(host, build)
+
+
+def examined_root() -> Dict[str, str]:
+    """Whether there is a place to keep things."""
+    try:
+        root = writable_store().root
+    except OSError as error:
+        return finding("store", "nothing can be kept: %s" % store_problem(error), "make %s writable, or set CTX_HOME" % state_roots()[0])
+    if root == temp_root():
+        return finding("store", "only %s can be written, which may be gone tomorrow" % root, "set HOME or CTX_HOME to a directory that stays", "doubt")
+    return finding("store", "%s can be written" % root)
+
+
+def examined_build(build: str) -> Dict[str, str]:
+    """Whether what is installed starts, and is this program."""
+    try:
+        python = read_file(build + "/ctx").split(b"\n")[0][2:].split(b" ")[0].decode()
+        if not posix.access(python, posix.X_OK):
+            return finding("build", "%s, which starts it, is gone" % python, "ctx setup")
+        if read_file(build + "/ctx.py") != own_source():
+            return finding("build", "%s is of another version than this program" % build, "ctx setup", "doubt")
+    except (OSError, CtxError) as error:
+        return finding("build", str(error), "ctx setup")
+    return finding("build", "%s is this program" % build)
+
+
+def examined_host(host: str, build: str) -> Iterator[Dict[str, str]]:
+    """What is the matter with a host's settings."""
+    own = 0
+    for project in (False, True):
+        try:
+            file = host_file(host, project)
+        except CtxError as error:
+            yield finding(host, error.what, error.fix)
+            return
+        yield from examined_file(file)
+        count = sum(map(is_own_command, commands_in(file.text or "")))
+        if count and host == "codex" and not project:
+            yield from examined_trust(file)
+        own += count
+    if not own:
+        yield finding(host, "it has no hooks of ctx", "ctx setup %s" % host)
+    if SETUPS[host].rules:
+        path = "%s/%s" % (workspace() or cwd(), SETUPS[host].rules)
+        try:
+            yield from examined_rules(host, path, read_file(path).decode())
+        except (OSError, ValueError):
+            pass
+
+
+def commands_in(text: str) -> List[str]:
+    """The commands of all hooks in a settings file, JSON or TOML."""
+    found = rx(rb"""["']?\b(?:command|bash)["']?\s*[:=]\s*("(?:[^"\\\n]|\\.)*")""").findall(text.encode())
+    return [str(from_json(word)) for word in found]
+
+
+def examined_file(file: HostFile) -> Iterator[Dict[str, str]]:
+    """What is the matter with the hooks and rules in one file."""
+    commands = commands_in(file.text or "")
+    own = [command for command in commands if is_own_command(command)]
+    for command in own:
+        gone = next((word for word in command.split(" || ")[0].split() if word.startswith("/") and not exists(word)), "")
+        if gone:
+            yield finding(file.host, "%s: a hook names %s, which is gone" % (file.path, gone), "ctx setup %s" % file.host)
+            return
+    events = HOSTS[file.host].events
+    if own and len(own) < len(events):
+        yield finding(file.host, "%s: ctx has hooks for %s of %s" % (file.path, len(own), plural(len(events), "event")), "ctx setup %s" % file.host)
+    elif own:
+        yield finding(file.host, "%s: hooks for %s" % (file.path, ", ".join(events)))
+    for command in commands:
+        program = fsdecode(find_program(fsencode((command.split() or [""])[0])))
+        if "/shims/" in program and "hook" in command:
+            yield finding(file.host, "%s: %s is a version manager's shim, which takes 0.1 s" % (file.path, program), "ctx setup %s" % file.host)
+    for command in rewriting_hooks(file):
+        yield finding(file.host, "%s: %s may rewrite commands, too, and the last to finish wins" % (file.path, quoted(command)),
+                      "keep one: take it out, or ctx setup --remove %s" % file.host, "doubt")  # fmt: skip
+    if not file.is_toml:
+        yield from examined_rules(file.host, file.path, file.text or "")
+
+
+def examined_rules(host: str, path: str, text: str) -> Iterator[Dict[str, str]]:
+    """Rules in a settings file that let ctx run anything: it runs what stands behind it."""
+    root = JsonText(text).root.plain() if text.strip("\ufeff \t\r\n") else {}
+    for place in ("permissions.allow", "tools.allowed"):
+        rules = inside(root, place)
+        for rule in rules if isinstance(rules, list) else []:
+            if isinstance(rule, str) and rx(rb"^\w+\((?:\S*/)?ctx(?: run)?(?: ?\*|:\*)?\)$").match(rule.encode()):
+                yield finding(host, "%s: the rule %s lets every command run unasked" % (path, quoted(rule)), "take it out: ctx needs none")
+
+
+def rewriting_hooks(file: HostFile) -> List[str]:
+    """Commands of others that run before the host's shell tool."""
+    if file.is_toml or not (file.text or "").strip("\ufeff \t\r\n"):
+        return []
+    root = JsonText(file.text or "").root.plain()
+    host, groups = HOSTS[file.host], SETUPS[file.host].groups
+    rows = [row for event, gate in host.events.items() if gate == "pre" for row in inside(root, "%s.%s" % (groups, event)) or []]
+    found = []
+    for row in rows:
+        if any(is_matched(text_at(row, "matcher"), tool) for tool in host.shell):
+            found += [text_at(item, "command") or text_at(item, "bash") for item in (inside(row, "hooks") or [row])]
+    return [command for command in found if command and not is_own_command(command)]
+
+
+def is_matched(matcher: str, tool: str) -> bool:
+    """Whether a hook's matcher, which is an expression or says that all match, matches a tool."""
+    import re
+
+    try:
+        return matcher in ("", "*") or bool(re.match("(?:%s)$" % matcher, tool))
+    except re.error:
+        return False
+
+
+def examined_trust(file: HostFile) -> Iterator[Dict[str, str]]:
+    """Whether Codex has a record that the user trusts the hooks in a file; whether it is of their present text, only Codex can tell."""
+    try:
+        config = read_file(host_folder("codex") + "/config.toml").decode("utf-8", "replace")
+    except OSError:
+        config = ""
+    if '[hooks.state."%s:' % file.path not in config:
+        yield finding("codex", "it skips hooks that are not trusted, and these are not", "start codex, type /hooks, and trust those of ctx")
+
+
+# ── the store, the configuration, the guard
 
 
 def examined_stores() -> List[Dict[str, Any]]:
@@ -13034,14 +15899,42 @@ def set_trust(settings: Settings, keep: bool) -> None:
         remove(trust_record(store.root, profiles_key(settings)))
 
 
-def explain_command(text: str) -> Dict[str, Any]:
-    """What the guard makes of a command line here: its class, why, and the line as it would run. Nothing is executed."""
+def explain_command(text: str, host: str = "", mode: str = "") -> Dict[str, Any]:
+    """What the guard makes of a command line here, and the hook of a host in a permission mode: its class, why, and the line as it
+    would run. Nothing is executed, and nothing noted. Raises CtxError."""
 
     def executable(name: str) -> bool:
         return "/" in name or find_program(fsencode(name)) != fsencode(name)
 
-    verdict = judge(text, Facts(self_command(), executable=executable))
-    return {"class": verdict.cls, "reason": verdict.reason, "shape": verdict.shape, "runs": with_edits(text, verdict.edits)}
+    if host not in ("", *SETUPS):
+        raise CtxError("unknown host %s" % quoted(host), nearest(host, list(SETUPS), "hosts are"))
+    kind, settings = HOSTS[host or "claude"], {"%s.%s" % name: value for name, value in load_config().items()}
+    facts = Facts(self_command(), executable=executable, unknown=settings["guard.unknown"])
+    if host:
+        facts.shadowed, facts.mode, facts.reads = kind.shadowed, mode, kind.reads
+    verdict = judge(text, facts)
+    found = {"class": verdict.cls, "reason": verdict.reason, "shape": verdict.shape, "runs": with_edits(text, verdict.edits)}
+    if host:
+        call = Call(kind, "", told_by(kind, text, mode), posix.environ)
+        permission = granted(call, text)
+        decision, objection = authority(call, settings)
+        found.update(host=host, permission=permission.decision, rule=permission.rule)
+        if verdict.edits and decision is None:
+            found.update(reason=objection, runs=text)
+    return found
+
+
+def told_by(host: Host, command: str, mode: str) -> Dict[str, Any]:
+    """What a host tells of a command line that it is about to run."""
+    tool = next(iter(host.shell))
+    told: Dict[str, Any] = {}
+    for path, value in ((host.tool, tool), (host.input, {host.shell[tool]: command}), (host.mode, mode)):
+        place = told
+        *above, last = path.split(".")
+        for key in above:
+            place = place.setdefault(key, {})
+        place[last] = value
+    return told
 
 
 # ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -13181,11 +16074,6 @@ def open_input(name: str) -> int:
         return posix.open(fsencode(name), posix.O_RDONLY | posix.O_CLOEXEC)
     except (OSError, ValueError) as error:
         raise CtxError("%s: %s" % (quoted(name), reason(error)), "name a file that can be read, or - for stdin") from None
-
-
-def reason(error: Exception) -> str:
-    """What went wrong with a file, in the system's words."""
-    return str(getattr(error, "strerror", None) or error)
 
 
 # ── what is printed
@@ -13546,14 +16434,19 @@ def gc_verb(options: Options, words: List[str]) -> int:
 def doctor_verb(options: Options, words: List[str]) -> int:
     """ctx doctor"""
     no_words(words)
-    found = examined_stores()
+    stores_only = "--store" in options
+    found = [] if stores_only else list(examined())
+    kept = examined_stores() if stores_only else []
     lines = []
-    for entry in found:
+    for row in found:
+        lines.append("%-7s %s: %s" % (row["state"], row["check"], row["what"]))
+        lines += ["        fix: " + row["fix"]] * bool(row["fix"])
+    for entry in kept:
         counts = entry["counts"]
         lines.append("%s: %s, %s, %s" % (entry["root"], plural(counts["runs"], "occurrence"), plural(counts["blobs"], "blob"), human(counts["bytes"])))
         lines += ["  " + problem for problem in entry["problems"]]
-    report(options, found, lines or ["nothing is stored yet: %s" % " or ".join(state_roots())])
-    return EXIT_DIFFERS if any(entry["problems"] for entry in found) else EXIT_SAME
+    report(options, kept if stores_only else found, lines or ["nothing is stored yet: %s" % " or ".join(state_roots())])
+    return EXIT_DIFFERS if any(entry["problems"] for entry in kept) or any(row["state"] == "problem" for row in found) else EXIT_SAME
 
 
 def export_verb(options: Options, words: List[str]) -> int:
@@ -13585,6 +16478,56 @@ def import_verb(options: Options, words: List[str]) -> int:
         handles = import_runs(writable_store(), file)
     report(options, handles, handles)
     return 0
+
+
+# ── hosts
+
+
+def setup_verb(options: Options, words: List[str]) -> int:
+    """ctx setup"""
+    hosts, project, away = chosen_hosts(words), "--project" in options, "--remove" in options
+    build = writable_store().root + "/current"
+    command = "" if project else build
+    files = [host_file(host, project) for host in hosts]
+    texts = [file.before if away else file.wanted(command) for file in files]  # all of them, before one is written
+    lines: List[str] = []
+    for file, text in zip(files, texts):
+        lines += file_changes(file, text)
+    if "--print" in options:
+        say(lines)
+        return EXIT_SAME
+    if not (project or away):
+        install_build()
+    for file, text in zip(files, texts):
+        if text != file.text:
+            file.write(text)
+    if "--link" in options:
+        lines.append("%s -> %s" % (link_launcher(build, not away), "removed" if away else build + "/ctx"))
+    problems = [] if away else [problem for file in files for problem in rehearse(file, command)]
+    left = [] if away else [SETUPS[host].left for host in hosts if SETUPS[host].left]
+    if not away and not is_same(fsdecode(find_program(b"ctx")), build + "/ctx"):
+        left.append("put ~/.local/bin on PATH" if "--link" in options else "ctx is not on PATH: ctx setup --link makes ~/.local/bin/ctx")
+    say([*lines, *("problem: " + problem for problem in problems), *("left to you: " + text for text in left)])
+    return EXIT_DIFFERS if problems else EXIT_SAME
+
+
+def file_changes(file: HostFile, text: Optional[str]) -> List[str]:
+    """What becomes of a settings file, as a diff."""
+    import difflib
+
+    if text == file.text:
+        return ["%s: nothing to do in %s" % (file.host, file.path)]
+    if text is None:
+        return ["%s: %s goes" % (file.host, file.path)]
+    old, new = (file.text or "").splitlines(), text.splitlines()
+    return ["%s: %s" % (file.host, file.path), *list(difflib.unified_diff(old, new, lineterm="", n=1))[2:]]
+
+
+def wrap_verb(options: Options, words: List[str]) -> int:
+    """ctx wrap"""
+    if not words:
+        raise CtxError("no host", "write ctx wrap claude -- ARGS…")
+    return run_wrapped(chosen_hosts(words[:1])[0], words[2:] if words[1:2] == ["--"] else words[1:])
 
 
 # ── config, profiles, version, help
@@ -13681,12 +16624,21 @@ def init_verb(options: Options, words: List[str]) -> int:
     return 0
 
 
+def hook_verb(options: Options, words: List[str]) -> int:
+    """ctx hook, which `main` answers itself."""
+    hook_main(words, lambda: gate_answer)
+    return 0
+
+
 def why_verb(options: Options, words: List[str]) -> int:
     """ctx why"""
-    found = explain_command(one_word(words, "put the whole line in quotes: ctx why 'make test 2>&1 | tail'"))
-    shape = [] if not found["shape"] else ["shape: " + found["shape"]]
+    line = one_word(words, "put the whole line in quotes: ctx why 'make test 2>&1 | tail'")
+    if "--mode" in options and "--host" not in options:
+        raise CtxError("--mode: of which host", "write --host claude --mode %s" % options["--mode"])
+    found = explain_command(line, options.get("--host", ""), options.get("--mode", ""))
     shown = {key: redact_text(value) for key, value in found.items()}
-    report(options, shown, ["class: " + shown["class"], "why: " + shown["reason"], *shape, "runs: " + visible(fsencode(shown["runs"]))])
+    names = {"class": "class", "reason": "why", "shape": "shape", "permission": "the host", "rule": "its rule", "runs": "runs"}
+    report(options, shown, ["%s: %s" % (name, visible(fsencode(shown[key]))) for key, name in names.items() if shown.get(key)])
     return 0
 
 
@@ -13778,9 +16730,27 @@ whose exit status it is. A file of steps has one on each line; empty lines and t
     Verb("export", "export run:HEX… [-o FILE]", "write runs to one tar file, for another machine", export_verb, [("-o", "FILE", "where to (stdout)"), _RAW],
          "Secrets are redacted on the way out, which gives a run new bytes and so a new handle; exit 3 and stderr say so.", ["ctx export run:{run} -o runs.tar"]),
     Verb("import", "import [FILE|-]", "take in runs that export wrote", import_verb, [_JSON], "Every hash is checked.", ["ctx import runs.tar"]),
-    Verb("doctor", "doctor [--store]", "check the store: every hash, every record", doctor_verb, [("--store", "", "the store (all there is to check so far)"), _JSON], "", ["ctx doctor --store"]),
-    Verb("why", "why 'COMMAND LINE'", "tell what the guard makes of a command line, without running it", why_verb, [_JSON],
-         "Classes are bounded (left alone), noisy (captured), mutation (left alone) and unknown.", ["ctx why 'pytest -q'", "ctx why 'rm -rf build' --json"]),
+    Verb("setup", "setup [HOST…] [options]", "have agent hosts run ctx: write its hooks into their settings", setup_verb,
+         [("--print", "", "only show what would be written"), ("--remove", "", "take the hooks out again; every other byte stays"),
+          ("--project", "", "in this work tree's files, without paths of this machine"), ("--link", "", "also make ~/.local/bin/ctx")],
+         """
+Hosts are claude, codex, antigravity, gemini and copilot; without a name those that are found here. ctx is installed below its own directory, and
+nothing else in a settings file changes: no comment, no order, no other hook. Then each hook is run once. Exit 1: one of them does not answer.""",
+         ["ctx setup claude --print", "ctx setup claude", "ctx setup --remove claude"]),
+    Verb("wrap", "wrap HOST [--] ARGS…", "run an agent host with ctx for one session, and leave nothing behind", wrap_verb, [],
+         """
+Claude gets the hooks by --settings, and loses its own search tools; Codex gets them by -c, and runs them only if you have trusted hooks of the
+same text, or tell it not to ask. Other hosts take no settings for one session. The exit status and signals pass through.""",
+         ["ctx wrap --help"], True),
+    Verb("doctor", "doctor [--store]", "check what is set up: the store, the configuration, hosts and their hooks", doctor_verb,
+         [("--store", "", "check what is stored instead: every hash, every record"), _JSON],
+         "Each problem comes with its fix. Exit 1: there is one.", ["ctx doctor", "ctx doctor --store"]),
+    Verb("why", "why 'COMMAND LINE' [--host HOST [--mode MODE]]", "tell what ctx makes of a command line, without running it", why_verb,
+         [("--host", "HOST", "as that host's hook would: its shell, its rules"), ("--mode", "MODE", "in that permission mode of the host"), _JSON],
+         """
+Classes are bounded (left alone), noisy (captured), mutation (left alone) and unknown. The host's own decision about the line as it was typed is
+allow, ask or deny by a rule, free where it runs the line unasked, and none where it would ask the user.""",
+         ["ctx why 'pytest -q'", "ctx why 'rm -rf build' --json", "ctx why 'make test' --host claude --mode plan"]),
     Verb("config", "config", "print the settings that hold here", config_verb, [_JSON], "", ["ctx config"]),
     Verb("init", "init", "write a ctx.toml with every default", init_verb, [], "", ["ctx init"]),
     Verb("profile", "profile list | check NAME < SAMPLE | trust", "teach ctx the reports of a tool of yours", profile_verb,
@@ -13809,6 +16779,8 @@ def find_verb(name: str) -> Verb:
 def main(argv: Sequence[str]) -> int:
     """Run one verb; its exit status. Errors that a user can mend are one line on stderr."""
     hold_standard_descriptors()
+    if argv[:1] == ["hook"] and argv[1:2] not in (["-h"], ["--help"]):
+        hook_main(argv[1:], lambda: gate_answer)  # whatever else is on the line: wrong usage, status 2, would block the host's tools
     verb = VERBS[-1]
     try:
         name = argv[0] if argv else "help"

@@ -8,6 +8,7 @@ evals/results/perf.md. Inputs are made in a temporary directory and need about 3
 
 import argparse
 import datetime
+import json
 import os
 import platform
 import shutil
@@ -24,27 +25,22 @@ Row = Tuple[str, str, str]  # what, target, measured
 
 
 class Bench:
-    """A scratch directory with ctx as bytecode, its own store, and the interpreter under test."""
+    """A scratch directory with ctx installed in it, its own store, and the interpreter under test."""
 
     def __init__(self, python: str) -> None:
         self.python = python
         self.dir = tempfile.mkdtemp(prefix="ctx-perf-")
         self.env = {"PATH": os.environ["PATH"], "HOME": self.dir, "CTX_HOME": self.dir + "/store", "LANG": "C.UTF-8"}
-        self.code = self.dir + "/ctx.pyc"
-        script = (
-            "import importlib._bootstrap_external as b, sys; s = open(sys.argv[1], encoding='utf8').read();"
-            "s = s.replace('from __future__ import annotations\\n', '\\n', 1);"
-            "c = compile(s, 'ctx.py', 'exec', 0x1000000 if sys.version_info >= (3, 8) else 0, True, 2);"
-            "open(sys.argv[2], 'wb').write(b._code_to_timestamp_pyc(c))"
-        )
-        import __future__
-
-        script = script.replace("0x1000000 if sys.version_info >= (3, 8) else 0", str(__future__.annotations.compiler_flag))
-        subprocess.run([python, "-c", script, ROOT + "/ctx.py", self.code], check=True)
+        install = "import sys; sys.path.insert(0, %r); sys.dont_write_bytecode = True; import ctx; print(ctx.install_build())" % ROOT
+        self.build = subprocess.check_output([python, "-c", install], env=dict(self.env, CTX_HOME=self.dir + "/installed")).decode().strip()
 
     def ctx(self, *words: str) -> List[str]:
-        """The command line of ctx as it is installed: bytecode, isolated."""
-        return [self.python, "-I", "-S", self.code] + list(words)
+        """The command line of ctx as it is installed."""
+        return [self.build + "/ctx"] + list(words)
+
+    def bare(self) -> List[str]:
+        """The command line of an interpreter that does nothing."""
+        return [self.python, "-I", "-S", "-c", "pass"]
 
     def path(self, name: str) -> str:
         return os.path.join(self.dir, name)
@@ -144,25 +140,40 @@ def keep(bench: Bench, path: str) -> str:
 
 
 def row_load(bench: Bench) -> Row:
-    code = "import posix, sys, marshal; exec(marshal.loads(open(%r, 'rb').read()[16:]), {'__name__': 'ctx'}); posix._exit(0)" % bench.code
-    bare = "import posix, sys, marshal; posix._exit(0)"  # as ctx ends: what is loaded is not taken down again
-    start = [bench.python, "-I", "-S", "-c"]
-    times = turns(40, {"bare": lambda: bench.run([*start, bare])[0], "module": lambda: bench.run([*start, code])[0]})
-    return "the whole module loaded from bytecode, over a bare interpreter", "≤ +3 ms", "%+.2f ms (bare %.1f ms)" % (
-        (times["module"] - times["bare"]) * 1000,
-        times["bare"] * 1000,
-    )
+    bare = [bench.python, "-I", "-S", "-c", "import posix; posix._exit(0)"]  # as ctx ends: what is loaded is not taken down again
+    times = turns(60, {"bare": lambda: bench.run(bare)[0], "ctx": lambda: bench.run(bench.ctx("version"))[0]})
+    return "`ctx version` over a bare interpreter: start and dispatch", "≤ +3 ms", "%+.2f ms (bare %.1f ms)" % ((times["ctx"] - times["bare"]) * 1000, times["bare"] * 1000)
 
 
 def row_run_true(bench: Bench) -> Row:
-    times = turns(60, {"pass": lambda: bench.run([bench.python, "-I", "-S", "-c", "pass"])[0], "run": lambda: bench.run(bench.ctx("run", "--", "true"))[0]})
-    return "`run -- true` against `python -I -S -c pass`", "≤ 1.35×", "%.2f× (%.1f ms, %.1f ms)" % (times["run"] / times["pass"], times["run"] * 1000, times["pass"] * 1000)
+    times = turns(60, {"pass": lambda: bench.run(bench.bare())[0], "run": lambda: bench.run(bench.ctx("run", "--", "true"))[0]})
+    return "`ctx run -- true` against `python -I -S -c pass`", "≤ 1.35×", "%.2f× (%.1f ms, %.1f ms)" % (times["run"] / times["pass"], times["run"] * 1000, times["pass"] * 1000)
+
+
+def row_hook(bench: Bench) -> Row:
+    contenders = {"pass": lambda: bench.run(bench.bare())[0]}
+    for name, command in HOOK_COMMANDS.items():
+        event = {"session_id": "s", "cwd": bench.dir, "permission_mode": "default", "hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": command}}
+        with open(bench.path(name + ".json"), "w") as file:
+            json.dump(event, file)
+        words = [bench.python, "-I", "-S", bench.build + "/hook.pyc", "claude", "PreToolUse"]
+        contenders[name] = lambda words=words, name=name: bench.run(words, stdin=bench.path(name + ".json"))[0]  # type: ignore[misc]
+    times = turns(100, contenders)
+    parts = ["%s %.2f×" % (name, times[name] / times["pass"]) for name in HOOK_COMMANDS]
+    return "the installed hook, before a command, against `python -I -S -c pass`", "≤ 1.15×", "%s (pass %.1f ms)" % (", ".join(parts), times["pass"] * 1000)
+
+
+HOOK_COMMANDS = {
+    "bounded": "git status --short",
+    "noisy": "cd web && FOO=1 timeout 60 npm test 2>&1 | tail -40",
+    "1 KiB": " && ".join("pytest -q tests/unit/test_orders_%d.py 2>&1" % i for i in range(24)),
+}
 
 
 def row_script(bench: Bench) -> Row:
-    script, code = [bench.python, ROOT + "/ctx.py", "version"], [bench.python, bench.code, "version"]
-    times = turns(20, {"script": lambda: bench.run(script)[0], "code": lambda: bench.run(code)[0]})
-    return "`python ctx.py version` against the same from bytecode", "–", "%.1f× (%.0f ms, %.0f ms)" % (times["script"] / times["code"], times["script"] * 1000, times["code"] * 1000)
+    script = [bench.python, ROOT + "/ctx.py", "version"]
+    times = turns(20, {"script": lambda: bench.run(script)[0], "code": lambda: bench.run(bench.ctx("version"))[0]})
+    return "`python ctx.py version` against the installed one", "–", "%.1f× (%.0f ms, %.0f ms)" % (times["script"] / times["code"], times["script"] * 1000, times["code"] * 1000)
 
 
 def row_capture(bench: Bench) -> Row:
@@ -253,7 +264,7 @@ def row_search(bench: Bench) -> Row:
     return "`search` in 500 MB against GNU `grep -c`, LANG=C.UTF-8", "literal ≤ 1×, with a literal in it ≤ 1.5×", ", ".join(parts)
 
 
-ROWS = {"load": row_load, "true": row_run_true, "script": row_script, "capture": row_capture, "digest": row_digest, "get": row_get, "search": row_search}
+ROWS = {"load": row_load, "true": row_run_true, "hook": row_hook, "script": row_script, "capture": row_capture, "digest": row_digest, "get": row_get, "search": row_search}
 
 
 def real_python() -> str:

@@ -118,7 +118,7 @@ def test_an_empty_file(workspace):
         ("[budget]\nxyzzy = 1\n", 2, "its keys are inline, content, "),
         ("[redact]\nraw = true\n[budget]\nraw = 1\n", 4, "[budget] has no key 'raw'"),
         ("\n[budgte]\ninline = 1\n", 2, "unknown table [budgte]: did you mean budget?"),
-        ("[xyzzy]\n", 1, "tables are budget, redact, store, profile"),
+        ("[xyzzy]\n", 1, "tables are budget, guard, redact, store, profile"),
         ("# budget\n\ninline = 1\n", 3, "'inline' stands outside a table: write it below [budget]"),
         ("[[budget]]\ninline = 1\n", 1, "'budget' stands outside a table"),
         ("[budget]\ninline = '1'\n", 2, "[budget] inline must be a whole number: as in inline = 4096"),
@@ -127,6 +127,8 @@ def test_an_empty_file(workspace):
         ("[budget]\ninline = [1]\n", 2, "must be a whole number"),
         ("[budget.inline]\nx = 1\n", 1, "must be a whole number"),
         ("[redact]\nraw = 1\n", 2, "[redact] raw must be true or false: as in raw = false"),
+        ("[guard]\nunknown = 'leav'\n", 2, "must be one of leave, capture, ask: did you mean leave?"),
+        ("[guard]\nunknown = 1\n", 2, "must be text in quotes: as in unknown = \"leave\""),
         ("[budget]\npass = 5\n", 2, "must be from 60 to 1000000000: the default is 120"),
         ("[budget]\ninline = -1\n", 2, "must be from 0"),
         ("[budget]\nhold = 10000000000\n", 2, "must be from 1 to 1000000000"),
@@ -204,12 +206,14 @@ def test_an_old_interpreter_says_so_and_runs_nothing(workspace):
 
 @can_read_toml
 def test_every_setting_is_printed_and_read_back(workspace):
-    values = {name: (not value if isinstance(value, bool) else value + 7) for name, value in ctx.default_settings().items()}
+    other = {bool: lambda value: not value, int: lambda value: value + 7, str: lambda value: "capture"}
+    values = {name: other[type(value)](value) for name, value in ctx.default_settings().items()}
     (workspace / "ctx.toml").write_text("\n".join(ctx.settings_text(values)))
     assert ctx.load_config() == values
 
 
 def test_every_setting_says_what_it_means():
-    for default, least, meaning in ctx.SETTINGS.values():
-        assert type(default) in (int, bool) and meaning and not meaning.endswith(".")
-        assert (least is None) == isinstance(default, bool) and (least is None or least <= default <= ctx.LARGEST)
+    for name, (default, least, meaning) in ctx.SETTINGS.items():
+        assert type(default) in (int, bool, str) and meaning and not meaning.endswith(".")
+        assert (least is None) == (type(default) is not int) and (least is None or least <= default <= ctx.LARGEST)
+        assert isinstance(default, str) == (name in ctx.CHOICES) and default in ctx.CHOICES.get(name, [default])

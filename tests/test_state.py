@@ -11,7 +11,7 @@ import tempfile
 import threading
 
 import pytest
-from harness import Box, python
+from harness import ROOT, Box, python
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -378,3 +378,11 @@ def test_closed_standard_descriptors_are_held_and_stay_closed_for_children(box, 
     kinds, passed = eval((box.work / "answer").read_text())
     assert kinds == [str(fd) in closed for fd in (0, 1, 2)]
     assert passed == [str(fd) not in closed for fd in (0, 1, 2)]
+
+
+@pytest.mark.parametrize("text", ["", "{", "{1", '{"a" 1}', "// x", "[1 2]", '"\\x"', "nul"])
+def test_what_is_no_json_is_a_value_error(text):
+    """In a bare interpreter: older scanners take their error from the `json` module, which is not loaded there."""
+    script = "import sys; sys.path.insert(0, sys.argv[1]); sys.dont_write_bytecode = True; import ctx\ntry: ctx.from_json(sys.argv[2])\nexcept ValueError: print('refused')"
+    done = subprocess.run(python(script, str(ROOT), text), stdout=subprocess.PIPE, timeout=60)
+    assert done.stdout == b"refused\n"
