@@ -511,13 +511,18 @@ def from_json(data: Union[bytes, str]) -> Any:
     return value
 
 
-def config_files(start: str = "") -> List[str]:
-    """Where settings are read from, weakest first: the user's file, then that of the workspace around `start`."""
+def user_file() -> str:
+    """Where the user's own settings are read from, "" where there is no home directory."""
     base = getenv("XDG_CONFIG_HOME")
     if not base.startswith("/"):
         base = home() and home().rstrip("/") + "/.config"
+    return base and base.rstrip("/") + "/ctx/config.toml"
+
+
+def config_files(start: str = "") -> List[str]:
+    """Where settings are read from, weakest first: the user's file, then that of the workspace around `start`."""
     top = workspace(start)
-    return [path for path in (base and base.rstrip("/") + "/ctx/config.toml", top and top + "/ctx.toml") if path]
+    return [path for path in (user_file(), top and top + "/ctx.toml") if path]
 
 
 class Snapshot:
@@ -4608,15 +4613,18 @@ def default_settings() -> Settings:
 
 
 def load_config(where: str = "") -> Settings:
-    """Every setting with its value in a directory (default: this one). Raises CtxError that names file, line and the nearest valid key."""
+    """Every setting with its value in a directory (default: this one), and under ("profile", NAME) every profile that may be used.
+    Raises CtxError that names file, line and the nearest valid key."""
     values = default_settings()
     for path in config_files(where):
-        values.update(read_config(path))
+        found = read_config(path)
+        usable = may_use_profiles(path, found)
+        values.update((name, value) for name, value in found.items() if usable or name[0] != "profile")
     return values
 
 
 def read_config(path: str) -> Settings:
-    """The settings of one file, {} when there is none. Raises CtxError."""
+    """The settings and profiles of one file, {} when there is none. Raises CtxError."""
     try:
         data = read_file(path)
     except (FileNotFoundError, NotADirectoryError):
@@ -4629,12 +4637,13 @@ def read_config(path: str) -> Settings:
         if not isinstance(keys, dict):
             fix = "write it below %s" % " or ".join("[%s]" % name for name in table_names())
             raise config_error(path, text, ("", table), "%s stands outside a table" % quoted(table), fix)
-        if table not in table_names():
-            raise config_error(path, text, (table, ""), "unknown table [%s]" % table, nearest(table, table_names(), "tables are"))
+        if table not in (*table_names(), "profile"):
+            known = nearest(table, [*table_names(), "profile"], "tables are")
+            raise config_error(path, text, (table, ""), "unknown table [%s]" % table, known)
         for key, value in keys.items():
-            problem, fix = judge_setting(table, key, value)
+            name, problem, fix = profile_mistake(key, value) if table == "profile" else (key, *judge_setting(table, key, value))
             if problem:
-                raise config_error(path, text, (table, key), problem, fix)
+                raise config_error(path, text, (table, name), problem, fix)
             found[table, key] = value
     return found
 
@@ -4670,7 +4679,7 @@ def line_of_setting(text: str, wanted: str) -> int:
             table = name = name.strip("[]")
         elif table and name:
             name = "%s.%s" % (table, name)
-        if name == wanted:
+        if name == wanted or name.startswith(wanted + "."):
             return number
         if name and not fallback and wanted.startswith(name + "."):
             fallback = number
@@ -4713,6 +4722,201 @@ def settings_text(values: Settings) -> List[str]:
         lines += ["", "[%s]" % table]
         lines += ["%s = %s  # %s" % (key, to_json(value), SETTINGS[name, key][2]) for (name, key), value in values.items() if name == table]
     return lines[1:]
+
+
+# ── [profile.NAME]: how the reports of a user's own tool read. Plain data, of which section 14 makes a row; checked here, since the
+# ── expressions in it meet any output, and Python's re knows no limit of its own
+
+PROFILE_TEXTS = {  # key: how many texts it may hold, of how many characters
+    "match": (20, 200), "identities": (20, 500), "locations": (10, 500), "summary": (10, 500), "success": (1, 500), "more": (1, 500),
+}  # fmt: skip
+PROFILE_GROUPS = {  # what an expression may name; of `summary` they are the tool's own words
+    "identities": ("path", "line", "col", "severity", "code", "message", "identity", "location"), "locations": ("path", "line"),
+}  # fmt: skip
+PROFILE_LEVELS = ("fatal", "error", "warning", "style", "unformatted", "step", "package", "ignore")
+PROFILE_WORDS = 100  # severities of one profile
+PROFILE_LINE = KIB  # bytes of a line that its expressions see
+PROFILE_WAYS = 4 * KIB  # in which an expression may try to fit a line: one part may be as long as it likes
+_FAR = 1 << 40  # ways without bound
+
+
+def profile_tables(settings: Settings) -> Dict[str, Dict[str, Any]]:
+    """The profiles among some settings, by name."""
+    return {name: table for (kind, name), table in settings.items() if kind == "profile"}
+
+
+def profiles_key(settings: Settings) -> str:
+    """What stands for the profiles among some settings: equal for equal tables; "" when there are none."""
+    tables = profile_tables(settings)
+    return str(sha256(to_json(tables).encode()).hexdigest()) if tables else ""
+
+
+def trust_record(root: str, key: str) -> str:
+    """The file in a store that says that the user trusts the profiles behind `key`."""
+    return "%s/trust/%s" % (root, key)
+
+
+def may_use_profiles(path: str, settings: Settings) -> bool:
+    """Whether the profiles of a file may be used: the user's own may, a workspace's once the user has trusted these very tables."""
+    roots = [root for root in state_roots() if root != temp_root() or is_ours(root)]
+    return path == user_file() or any(exists(trust_record(root, profiles_key(settings))) for root in roots)
+
+
+def profile_texts(value: Any) -> List[str]:
+    """The texts of one key of a profile: one alone stands for a list of it."""
+    return [value] if isinstance(value, str) else value
+
+
+def profile_mistake(name: str, table: Any) -> Tuple[str, str, str]:
+    """The key that is wrong in a table [profile.NAME], what is wrong with it, and how to mend it; "" when nothing is."""
+    key, problem, fix = "", "", ""
+    if not rx(rb"[A-Za-z][\w.-]{0,39}\Z").match(fsencode(name)):
+        problem, fix = "%s is no name for a profile" % quoted(name), "use a letter, then up to 39 letters, digits, - . _"
+    elif not isinstance(table, dict):
+        problem, fix = "%s stands outside a profile" % quoted(name), "write it below [profile.NAME]"
+    else:
+        key, problem, fix = next(profile_mistakes(table), ("", "", ""))
+        problem = problem and "[profile.%s] %s" % (name, problem)
+    return "%s.%s" % (name, key) if key else name, problem, fix
+
+
+def profile_mistakes(table: Dict[str, Any]) -> Iterator[Tuple[str, str, str]]:
+    """(key, what is wrong, how to mend it) for a profile; whoever goes on after the first has mended it."""
+    known = [*PROFILE_TEXTS, "severity"]
+    for key in table:
+        if key not in known:
+            yield key, "has no key %s" % quoted(key), nearest(key, known, "its keys are")
+    for key, (most, longest) in PROFILE_TEXTS.items():
+        texts, least = profile_texts(table.get(key, [])), int(key in ("match", "identities"))
+        if not isinstance(texts, list) or len(texts) < least or not all(isinstance(text, str) and text for text in texts):
+            yield key, "%s must be a text or a list of texts" % key, "write %s = ['…', '…']" % key
+        if len(texts) > most or any(len(text) > longest for text in texts):
+            yield key, "%s is too large" % key, "give at most %s of at most %d characters" % (plural(most, "text"), longest)
+    words = table.get("severity", {})
+    if not isinstance(words, dict) or len(words) > PROFILE_WORDS or any(level not in PROFILE_LEVELS for level in words.values()):
+        yield "severity", "severity must be a table of levels by word", "give each word one of " + ", ".join(PROFILE_LEVELS)
+    for key in PROFILE_TEXTS:
+        if key != "match":
+            yield from expression_mistakes(key, profile_texts(table.get(key, [])), "locations" in table)
+
+
+def expression_mistakes(key: str, texts: Sequence[str], below: bool) -> Iterator[Tuple[str, str, str]]:
+    """What is wrong with the expressions of a profile's key; `below`: other lines give the file."""
+    groups: Set[str] = set()
+    for number, text in enumerate(texts):
+        problem, names = judge_expression(text.lstrip("^").encode())
+        where = "%s[%d]" % (key, number) if len(texts) > 1 else key
+        if problem:
+            fix = "say what a part may not hold, as in [^:]+ before a colon: one part at most may be .* with more behind it"
+            yield key, "%s: %s" % (where, problem), fix if problem == TOO_FREE else "mend the expression; it is one of Python's re"
+        for name in names:
+            if name not in PROFILE_GROUPS.get(key, names):
+                yield key, "%s: unknown group %s" % (where, quoted(name)), nearest(name, PROFILE_GROUPS[key], "groups are")
+        groups.update(names)
+    needed = {"identities": {"path", "identity", *(["line"] if below else [])}, "locations": {"path"}}.get(key)
+    if texts and needed and not groups & needed:
+        yield key, "%s name no %s" % (key, " or ".join(sorted(needed))), "write (?P<path>…) round what names the file"
+
+
+TOO_FREE = "could take very long on some lines"
+
+
+def judge_expression(text: bytes) -> Tuple[str, List[str]]:
+    """What is wrong with an expression that is to meet any line, "" when nothing is; and the names of its groups."""
+    import re
+    import warnings
+
+    try:
+        from re import _parser as parser  # type: ignore[attr-defined]
+    except ImportError:
+        import sre_parse as parser
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            items, names = parser.parse(text), list(re.compile(b"(?m)\n(?:" + text + b")").groupindex)
+            too_free = ways(items, frozenset()) > PROFILE_WAYS
+    except (re.error, Warning, OverflowError, RecursionError, ValueError) as error:
+        return str(error), []
+    return TOO_FREE if too_free else "", names
+
+
+_ANY_BYTE = frozenset(range(256))
+
+
+def ways(items: Any, after: FrozenSet[int]) -> int:
+    """In how many ways, at most, the items of a parsed expression are tried on a line before they give up, if only bytes of `after`
+    can come next.
+
+    What Python's re does on a line that does not fit is, but for steps that fail at once, to go through all of them. A repeat has
+    one way, however long it is, where what comes next cannot begin with what it repeats.
+    """
+    count = 1
+    for op, value in reversed(list(items)):
+        count = min(count * ways_of(str(op), value, after), _FAR)
+        after = begin_of(str(op), value, after)
+    return count
+
+
+def ways_of(op: str, value: Any, after: FrozenSet[int]) -> int:
+    """`ways` of one item."""
+    if op.endswith("_REPEAT"):
+        least, most, body = value[0], min(value[1], PROFILE_LINE), value[2]
+        start = begins(body, frozenset())
+        inner, stops = ways(body, start | after), 1 if start.isdisjoint(after) else most - min(least, most) + 1
+        if most > 1 and -1 in begins(body, frozenset((-1,))):  # fits nothing, again and again
+            return _FAR
+        return stops if inner == 1 else min(stops * inner ** min(most, 40), _FAR)
+    if op == "BRANCH":
+        parts, starts = [ways(branch, after) for branch in value[1]], [begins(branch, after) for branch in value[1]]
+        return max(parts) if sum(map(len, starts)) == len(frozenset().union(*starts)) else sum(parts)
+    inside = {"SUBPATTERN": -1, "ASSERT": 1, "ASSERT_NOT": 1}
+    if op in inside:
+        return ways(value[inside[op]], after if op == "SUBPATTERN" else frozenset())
+    if op == "ATOMIC_GROUP":
+        return ways(value, after)
+    return _FAR if op.startswith("GROUPREF") else 1
+
+
+def begins(items: Any, after: FrozenSet[int]) -> FrozenSet[int]:
+    """The bytes with which what fits some items can begin; those of `after`, which comes next, where they may fit nothing."""
+    for op, value in reversed(list(items)):
+        after = begin_of(str(op), value, after)
+    return after
+
+
+def begin_of(op: str, value: Any, after: FrozenSet[int]) -> FrozenSet[int]:
+    """`begins` of one item; letters in both cases."""
+    if op in ("LITERAL", "NOT_LITERAL", "ANY", "IN", "RANGE", "CATEGORY"):
+        found = byte_set(op, value)
+        return found | frozenset(bytes(found).swapcase())
+    if op.endswith("_REPEAT"):
+        return begins(value[2], after) | (frozenset() if value[0] else after)
+    if op == "BRANCH":
+        return frozenset().union(*(begins(branch, after) for branch in value[1]))
+    if op in ("SUBPATTERN", "ATOMIC_GROUP"):
+        return begins(value[-1] if op == "SUBPATTERN" else value, after)
+    if op == "AT" and str(value).startswith("AT_END"):
+        return frozenset()
+    return _ANY_BYTE if op.startswith("GROUPREF") else after
+
+
+_CATEGORIES = {"DIGIT": b"0123456789", "SPACE": b" \t\n\r\f\v", "WORD": b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz"}
+
+
+def byte_set(op: str, value: Any) -> FrozenSet[int]:
+    """The bytes that an item fits which fits one byte."""
+    if op == "IN":
+        found = frozenset().union(*(byte_set(str(inner), what) for inner, what in value))
+        return _ANY_BYTE - found if str(value[0][0]) == "NEGATE" else found
+    if op == "RANGE":
+        return frozenset(range(value[0], value[1] + 1))
+    if op == "CATEGORY":
+        name = str(value)[len("CATEGORY_") :]
+        found = frozenset(_CATEGORIES[name.replace("NOT_", "")])
+        return _ANY_BYTE - found if name.startswith("NOT_") else found
+    if op == "NEGATE":
+        return frozenset()
+    return _ANY_BYTE if op == "ANY" else frozenset((value,)) if op == "LITERAL" else _ANY_BYTE - {value}
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
@@ -7622,6 +7826,7 @@ _DIAGNOSTIC_TOOLS = """
 
 CONTRACTS: Dict[str, Contract] = {
     "ctx": Contract("verbatim", {}),
+    "user": _DIAGNOSTIC_CONTRACT,
     **dict.fromkeys(_TEST_RUNNERS.split(), _TEST_CONTRACT),
     **dict.fromkeys(_DIAGNOSTIC_TOOLS.split(), _DIAGNOSTIC_CONTRACT),
     "git-log": Contract("content", {"commit": "commits"}, (), ("commit",)),
@@ -7643,8 +7848,8 @@ CONTRACTS: Dict[str, Contract] = {
 
 
 def contract_of(evidence: Evidence) -> Contract:
-    """The contract of the profile that found `evidence`."""
-    return CONTRACTS[evidence.profile.partition("/")[0]]
+    """The contract of the profile that found `evidence`; those that users wrote, user:NAME, have one for all."""
+    return CONTRACTS[evidence.profile.partition("/")[0].partition(":")[0]]
 
 
 def required_facts(evidence: Evidence) -> List[Fact]:
@@ -8901,7 +9106,7 @@ class _Reading:
             return
         while at >= 0:
             end = self.text.find(b"\n", at + 1)
-            m = compiled.match(self.text, at, min(at + KIB, len(self.text) if end < 0 else end))
+            m = compiled.match(self.text, at, min(at + PROFILE_LINE, len(self.text) if end < 0 else end))
             if m:
                 yield m
             at = end
@@ -9128,13 +9333,14 @@ def _spans_of(own: List[Tuple[str, int, int]]) -> List[Tuple[str, int, int]]:
 def parse_diagnostics(sources: List[Source], status: Optional[int], rows: Sequence[Dialect] = ()) -> List[Evidence]:
     """What compilers, builds, linters, type checkers, formatters and packaging tools report, for each that is known by its output.
 
-    Lines that several tools could have printed belong to the first row of the table whose sign occurs. Of more than 8 MiB, what
-    stands round words that such reports hold is read; what the tool's own total does not confirm is then `unsure`.
+    Lines that several tools could have printed belong to the first row of the table whose sign occurs; `rows` come before the
+    table. Of more than 8 MiB, what stands round words that such reports hold is read; what the tool's own total does not confirm
+    is then `unsure`.
     """
-    pages, sampled = _readings(sources, _ANCHORS)
+    pages, sampled = _readings(sources, [*_ANCHORS, *(literal for row in rows for literal in row.match)])
     tools: Dict[str, _Reporter] = {}
     taken: List[Set[int]] = [set() for _ in pages]
-    for row in rows or DIAGNOSTICS + PACKAGING + ANY_DIAGNOSTICS:
+    for row in [*rows, *DIAGNOSTICS, *PACKAGING, *ANY_DIAGNOSTICS]:
         fits = [_fitting(row, page) if page.holds(row) else [] for page in pages]
         if row.sign.startswith(_NEAR_BY):
             fits = [_signed(row, page, fit) for page, fit in zip(pages, fits)]
@@ -9150,8 +9356,7 @@ def parse_diagnostics(sources: List[Source], status: Optional[int], rows: Sequen
                     tool.hits.append(_Found(row, page, m, path))
     _give_totals(list(tools.values()), pages)
     found = [tool.evidence(pages, sampled) for tool in tools.values()]
-    if not rows:
-        found += [evidence for page in pages for evidence in _of_json(page)]
+    found += [evidence for page in pages for evidence in _of_json(page)]
     return [evidence for evidence in found if evidence]
 
 
@@ -9293,127 +9498,50 @@ def _json_text(value: Any, places: str) -> bytes:
 
 # ── what users write in ctx.toml: a row as plain data ──
 
-_EXPRESSIONS = ("identities", "locations", "summary")
-# how many texts, of how many characters
-_PROFILE_LIMITS = {"match": (20, 200), "identities": (20, 500), "locations": (10, 500), "summary": (10, 500)}
-_WIDE = 6  # parts of an expression that may repeat without end
-
 
 def user_profile(name: str, table: Dict[str, Any]) -> Dialect:
-    """The row that a table `[profile.NAME]` of ctx.toml describes.
+    """The row that a checked table `[profile.NAME]` of ctx.toml describes.
 
     `match`: literals, one of which must occur. `identities`: expressions, from the start of a line on, with the groups path,
-    line, col, severity, code and message, or identity. `locations`: expressions for a line that gives the file of those below.
-    `severity`: level by word or code. `summary`: expressions whose named groups are the tool's own counts; total, or else errors,
-    warnings and style, count facts. `success`: what it says when all is well. `more`: further lines of a diagnostic. Raises
-    CtxError, which names the key and what to do.
+    line, col, severity, code and message, or identity and location. `locations`: expressions for a line that gives the file of
+    those below. `severity`: level by word or code. `summary`: expressions whose named groups are the tool's own counts; total, or
+    else errors, warnings and style, count facts. `success`: what it says when all is well. `more`: further lines of a diagnostic.
     """
-    where = "profile." + name
-    if not rx(rb"[A-Za-z][\w.-]{0,39}\Z").match(fsencode(name)):
-        raise CtxError("%s: not a name for a profile" % where, "use a letter, then letters, digits, - . _")
-    known = ["match", "identities", "locations", "severity", "summary", "success", "more"]
-    for key in table:
-        if key not in known:
-            raise CtxError("%s.%s: no such key" % (where, key), "use one of " + ", ".join(known))
-    lists = {key: _profile_texts("%s.%s" % (where, key), table.get(key, []), *_PROFILE_LIMITS[key]) for key in _PROFILE_LIMITS}
-    for key in ("match", "identities"):
-        if not lists[key]:
-            raise CtxError("%s.%s: missing" % (where, key), "give a list of one text or more")
-    groups: Dict[str, Set[str]] = {key: set() for key in _EXPRESSIONS}
-    for key in _EXPRESSIONS:
-        for number, text in enumerate(lists[key]):
-            groups[key].update(_profile_groups("%s.%s[%d]" % (where, key, number), text))
-    for key, needs in (("identities", {"identity", "path"} | ({"line"} if lists["locations"] else set())), ("locations", {"path"})):
-        if lists[key] and not groups[key] & needs:
-            missing = " or ".join(sorted(needs))
-            raise CtxError("%s.%s: no group named %s" % (where, key, missing), "write (?P<path>…) round what names the file")
-    single = {}
-    for key in ("success", "more"):
-        single[key] = _profile_texts("%s.%s" % (where, key), [table[key]], 1, 500)[0] if key in table else b""
-        if single[key]:
-            _profile_groups("%s.%s" % (where, key), single[key])
-    counted = [key for key in ("total", "errors", "warnings", "style") if key in groups["summary"]]
-    identities, locations, summary = [[text.lstrip(b"^") for text in lists[key]] for key in _EXPRESSIONS]
+    texts = {key: [text.encode() for text in profile_texts(table.get(key, []))] for key in PROFILE_TEXTS}
+    rows = {key: [text.lstrip(b"^") for text in texts[key]] for key in texts}
+    named = {group for text in rows["summary"] for group in rx(text).groupindex}
+    counted = [key for key in ("total", "errors", "warnings", "style") if key in named]
     return Dialect(
-        name,
-        lists["match"],
-        identities,
-        locations,
-        _profile_levels(where + ".severity", table.get("severity", {})),
-        summary,
-        single["success"].lstrip(b"^"),
-        more=single["more"].lstrip(b"^") or rb"[ \t]",
+        "user:" + name,
+        texts["match"],
+        rows["identities"],
+        rows["locations"],
+        {word.encode(): level for word, level in table.get("severity", {}).items()},
+        rows["summary"],
+        (rows["success"] or [b""])[0],
+        more=(rows["more"] or [rb"[ \t]"])[0],
         claims=counted[:1] if "total" in counted else counted,
         bounded=True,
     )
 
 
-def _profile_texts(where: str, value: Any, most: int, longest: int) -> List[bytes]:
-    """A list of texts as bytes; one text stands for a list of it."""
-    value = [value] if isinstance(value, str) else value
-    if not isinstance(value, list) or not all(isinstance(text, str) and text for text in value):
-        raise CtxError("%s: not a list of texts" % where, "write ['…', '…']")
-    if len(value) > most or any(len(text) > longest for text in value):
-        raise CtxError("%s: too large" % where, "give at most %d texts of at most %d characters" % (most, longest))
-    return [text.encode() for text in value]
+def user_profiles(settings: Settings) -> List[Dialect]:
+    """The rows that users wrote and that may be used."""
+    return [user_profile(name, table) for name, table in profile_tables(settings).items()]
 
 
-def _profile_levels(where: str, value: Any) -> Dict[bytes, str]:
-    """Levels by word."""
-    names = [*_LEVELS, "ignore"]
-    if not isinstance(value, dict) or not all(isinstance(level, str) and level in names for level in value.values()):
-        raise CtxError("%s: not a table of levels" % where, "give each word one of " + ", ".join(names))
-    return {word.encode(): level for word, level in value.items()}
-
-
-def _profile_groups(where: str, text: bytes) -> List[str]:
-    """The names of an expression's groups. Raises CtxError if it does not compile, or could take time without bound."""
-    import re
-    import warnings
-
-    try:
-        from re import _parser as parser  # type: ignore[attr-defined]
-    except ImportError:
-        import sre_parse as parser
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("error")
-            parsed, names = parser.parse(text), list(re.compile(b"(?m)\n(?:" + text.lstrip(b"^") + b")").groupindex)
-    except (re.error, Warning, OverflowError, RecursionError, ValueError) as error:
-        raise CtxError("%s: %s" % (where, error), "mend the expression; it is one of Python's re, over bytes") from None
-    if _endless_repeats(parsed, False) > _WIDE:
-        fix = "no repeat without end inside another, no two beside each other, at most %d in all" % _WIDE
-        raise CtxError("%s: could take very long" % where, fix)
-    return names
-
-
-def _endless_repeats(items: Any, inside: bool) -> int:
-    """How many parts of an expression repeat without end; far too many when one stands inside or beside another, or looks back."""
-    count, before, far = 0, False, 1000
-    for name, value in _flat(items):
-        endless = False
-        if name.endswith("_REPEAT"):
-            endless = value[1] > 50
-            count += _endless_repeats(value[2], inside or value[1] > 1) + (far if endless and (inside or before) else int(endless))
-        elif name == "BRANCH":
-            parts = [_endless_repeats(branch, inside) for branch in value[1]]
-            endless = any(parts)
-            count += sum(parts) + (far if endless and before else 0)
-        elif name in ("ASSERT", "ASSERT_NOT"):
-            count += _endless_repeats(value[1], inside)
-        elif name in ("GROUPREF", "GROUPREF_EXISTS"):
-            count += far
-        before = endless or (before and name in ("AT", "ASSERT", "ASSERT_NOT"))
-    return count
-
-
-def _flat(items: Any) -> Iterator[Tuple[str, Any]]:
-    """The items of a parsed expression, those of groups in their place."""
-    for op, value in items:
-        if str(op) == "SUBPATTERN":
-            yield from _flat(value[3])
-        else:
-            yield str(op), value
+def try_profile(row: Dialect, source: Source) -> Tuple[Optional[Evidence], List[Tuple[int, bytes]]]:
+    """What a user's row finds in a sample, and the lines that it leaves unread: (number, words); blank ones are not counted."""
+    found = [evidence for evidence in parse_diagnostics([source], None, [row]) if evidence.profile.startswith(row.name + "/")]
+    read: Set[int] = set()
+    for evidence in found:
+        for fact in evidence.facts:
+            read.update(range(fact.first, fact.last + 1))
+    page = _Reading(source, 1, source.read(0, _READ_BYTES))
+    for expression in (*row.locations, *row.summary, *filter(None, (row.success,))):
+        read.update(page.line(m.start()) for m in page.find(expression, True))
+    lines = enumerate(page.text[1:].split(b"\n"), 1)
+    return found[0] if found else None, [(number, line) for number, line in lines if line.strip() and number not in read]
 
 
 # ── the table ──
@@ -9648,7 +9776,7 @@ DIAGNOSTICS: List[Dialect] = [
     Dialect("maven", (b"[ERROR] ", b"[WARNING] "),
         (rb"\[(?P<severity>ERROR|WARNING)\] (?P<path>(?:[A-Za-z]:)?/?[^:\n\[]+\.\w+):\[(?P<line>\d+),(?P<col>\d+)\] "
             rb"(?:error: |warning: )?" + _REST,
-        rb"\[ERROR\] (?P<message>Failed to execute goal (?P<step>[^\n]*?)(?: on project " rb"(?P<project>[^\s:]+))?: [^\n]*)",
+        rb"\[ERROR\] (?P<message>Failed to execute goal (?:on project )?(?P<step>[^\n]*?)(?: on project " rb"(?P<project>[^\s:]+))?: [^\n]*)",
         rb"\[(?:ERROR|FATAL)\] (?P<message>Non-resolvable [^\n]*|\[ERROR\] [^\n]*|The goal you specified[^\n]*|"
             rb"Unknown lifecycle phase[^\n]*|Could not find goal[^\n]*|No plugin found[^\n]*)"),
         summary=(rb"\[INFO\] (?P<errors>\d+) errors? *$",), success=rb"\[INFO\] BUILD SUCCESS", repeats=True,
@@ -12445,14 +12573,15 @@ PROFILES: List[Tuple[Sequence[bytes], Callable[[List[Source], Optional[int]], Li
     (PYTEST_MARKERS, parse_pytest),
     (UNITTEST_MARKERS, parse_unittest),
     (RUNNERS_MARKERS, parse_runners),
-    (DIAGNOSTICS_MARKERS, parse_diagnostics),
 ]
 
 
-def examine(sources: List[Source], status: Optional[int]) -> List[Evidence]:
-    """All that the profiles find in an output. What no profile explains for certain is left to the text profile. Never empty."""
+def examine(sources: List[Source], status: Optional[int], rows: Sequence[Dialect] = ()) -> List[Evidence]:
+    """All that the profiles, and the rows of users, find in an output. What none explains for certain is left to the text profile.
+    Never empty."""
     found: List[Evidence] = []
-    for literals, parse in PROFILES:
+    diagnostics = (DIAGNOSTICS_MARKERS, lambda sources, status: parse_diagnostics(sources, status, rows))
+    for literals, parse in [*PROFILES, diagnostics]:
         if any(source.holds(literals) for source in sources):
             found += [evidence for evidence in parse(sources, status) if not is_within(evidence, found)]
             if found and not any(evidence.unsure for evidence in found) and covered(sources, [span for e in found for span in e.span]):
@@ -12486,18 +12615,22 @@ def covered(sources: Iterable[Source], taken: Iterable[Tuple[str, int, int]]) ->
     return True
 
 
-def facts_of(run: Run, found: Optional[Sequence[Evidence]] = None) -> Dict[str, Any]:
+def facts_of(run: Run, settings: Settings, found: Optional[Sequence[Evidence]] = None) -> Dict[str, Any]:
     """All facts of a run as plain data: kept beside it when they were costly to find, else found again. Raises CtxError when
     evidence is gone."""
+    key = profiles_key(settings)
     for digest in derived_from(run.store, run.digest):
         try:
             source = run.store.source(digest)
             if source.read(0, len(_FACTS_MARK)) == _FACTS_MARK:
-                return dict(from_json(source.read(0, source.size)))
-        except (CtxError, ValueError):
+                kept = dict(from_json(source.read(0, source.size)))
+                if kept["profiles"] == key:
+                    return kept
+        except (CtxError, KeyError, ValueError):
             continue
     sources = run.sources()
-    summary = summary_of(examine(sources, run.status) if found is None else found)
+    summary = summary_of(examine(sources, run.status, user_profiles(settings)) if found is None else found)
+    summary["profiles"] = key
     if sum(source.size for source in sources) >= INDEX_FROM:
         try:
             keep_derived(run, to_json(summary).encode())
@@ -12519,8 +12652,11 @@ WIDTHS = ((8.5, 420), (4.0, 280), (0.0, 160))  # bytes of a quoted line worth at
 CENSUS_SHARE = 0.85  # of the budget may go to identities; beyond, a flood is declared
 FACTS_SHARE = 0.8  # where lines outside of any census want to be shown too, of the budget is left for the census
 ROUGH_SHARE = 0.7  # where there is no room for all messages, of the budget may go to identities with their details
-FLOOD_SHARE = 0.75  # of the budget then goes to the first of them, with their messages
-HISTOGRAM = 6  # rows of a flood's histograms
+MAJOR_SHARE = 0.8  # where not all fits, of the budget may go to what failed; the rest is for warnings and the like
+FLOOD_SHARE = 0.85  # of the budget then goes to the first of them, with their messages
+NAMES_SHARE = 0.6  # the same where identities tell no more than names: lines of the output are worth more then
+FOREMOST = 20  # facts that a flood shows in their order, before others for being of another kind
+HISTOGRAM = 5  # rows of a flood's histograms
 DELTA_BUDGET = 60  # tokens of the block that tells what changed since the last run of the same command
 REPEAT = 0.5  # how much a context line is worth that has the shape of one before it
 NOTES = 6  # notes of one evidence that are always shown
@@ -12622,8 +12758,9 @@ def fact_line(sheet: Sheet, fact: Fact, location: bytes, details: Sequence[int],
         parts.append(sheet.words(fact.message, WIDTHS[-1][1])[0])
     place = fact.location
     if place and place != location and not fact.identity.startswith(place):
-        if 2 in details and place.startswith(file_of(fact) + b":"):
-            place = place[len(file_of(fact)) :]
+        file = fact.identity.partition(b"::")[0]
+        if 2 in details and place.startswith(file + b":"):
+            place = place[len(file) :]
         if 1 in details or 2 in details:
             parts.append(sheet.name(place))
     if fact.first and 3 in details:
@@ -12635,7 +12772,7 @@ def fact_line(sheet: Sheet, fact: Fact, location: bytes, details: Sequence[int],
 def file_of(fact: Fact) -> bytes:
     """The file that a fact is about: its identity's, as far as that names one, else its location's."""
     name, mark, _ = fact.identity.partition(b"::")
-    return name if mark else fact.location.partition(b":")[0] or name
+    return name if mark and b"." in name else fact.location.partition(b":")[0] or name
 
 
 class Item:
@@ -12796,31 +12933,50 @@ class Digest:
     # required facts
 
     def required(self, budget: int) -> List[Item]:
-        """The census: every identity, in as much detail as leaves room for the messages, or else as fits; if nothing does, a flood."""
+        """The census: every identity, in as much detail as leaves room for the messages; else what failed so, and the rest as a flood;
+        else as fits; if nothing does, all of it a flood."""
         self.receipt.inline = self.receipt.known
+        if not self.receipt.known:
+            return []
         if any(evidence.quotes and not required_facts(evidence) for evidence in self.found):
             budget = int(budget * FACTS_SHARE)
-        for details in DETAILS:
-            sections = self.census_sections(details)
-            identities = price(item.text for section in sections for item in section.walk())
-            messages = price(child.text for section in sections for item in section.children for child in item.children[:1])
-            if identities + messages <= budget * CENSUS_SHARE:
-                return sections
-            if (
-                details != DETAILS[0]
-                and identities <= budget * CENSUS_SHARE
-                and (identities <= budget * ROUGH_SHARE or not details)
-            ):
-                return sections
-        return [self.flood(budget)]
+        whole = self.listed(budget, DETAILS[:-1], 0.0)
+        if whole:
+            return whole
+        minor = [fact for e in self.found for fact in required_facts(e) if fact.kind not in contract_of(e).failing]
+        if minor and len(minor) < self.receipt.known:
+            major = self.listed(int(budget * MAJOR_SHARE), DETAILS, ROUGH_SHARE, True)
+            if major:
+                return [*major, self.flood(minor, budget - sum(self.needs(major)))]
+        return self.listed(budget, DETAILS, ROUGH_SHARE) or [self.flood(self.facts(), budget)]
 
-    def census_sections(self, details: Sequence[int]) -> List[Item]:
-        """A heading for each required kind, and below it the identities."""
+    def needs(self, sections: Sequence[Item]) -> Tuple[int, int]:
+        """What the identities of some sections take, and what their messages would."""
+        identities = price(item.text for section in sections for item in section.walk())
+        return identities, price(child.text for section in sections for item in section.children for child in item.children[:1])
+
+    def facts(self) -> List[Fact]:
+        """The whole census."""
+        return [fact for evidence in self.found for fact in required_facts(evidence)]
+
+    def listed(self, budget: int, detailed: Sequence[Sequence[int]], rough: float, only_failing: bool = False) -> List[Item]:
+        """Every identity, or each of what failed: in the most of some details that leaves room for the messages, or else, but for the
+        first, takes no more than the `rough` share; none where nothing fits."""
+        for details in detailed:
+            sections = self.census_sections(details, only_failing)
+            identities, messages = self.needs(sections)
+            fits = rough if details else CENSUS_SHARE * (rough > 0)
+            if identities + messages <= budget * CENSUS_SHARE or (details != DETAILS[0] and identities <= budget * fits):
+                return sections
+        return []
+
+    def census_sections(self, details: Sequence[int], only_failing: bool) -> List[Item]:
+        """A heading for each required kind, or each of those that mean that something is wrong, and below it the identities."""
         sections = []
         for evidence in self.found:
             for kind, heading in contract_of(evidence).required.items():
                 facts = [fact for fact in required_facts(evidence) if fact.kind == kind]
-                if facts:
+                if facts and (kind in contract_of(evidence).failing or not only_failing):
                     brief = kind in contract_of(evidence).brief
                     groups = [Group(fact) for fact in facts] if brief else grouped(facts)
                     sections.append(self.identities("%s: %s" % (heading, commas(len(facts))), groups, details, brief))
@@ -12857,34 +13013,45 @@ class Digest:
                 again = seen[_shape(quote.text)] = seen.get(_shape(quote.text), -1) + 1
                 item.add(self.quoted(quote, "    ", min(quote.value, 9.0) * REPEAT**again))
 
-    def flood(self, budget: int) -> Item:
-        """Identities that do not fit: where they are and what they say, as counts, the first of them, and the address of all of
-        them."""
-        facts = [fact for evidence in self.found for fact in required_facts(evidence)]
-        brief = all(fact.kind in contract_of(evidence).brief for evidence in self.found for fact in required_facts(evidence))
-        headings = dict.fromkeys(
-            heading for e in self.found for kind, heading in contract_of(e).required.items() if any(f.kind == kind for f in e.facts)
-        )
-        self.census = "blob:" + keep_derived(self.run, census_of(facts))[:HANDLE_DIGITS]
+    def flood(self, facts: Sequence[Fact], budget: int) -> Item:
+        """Identities that do not fit: where they are and what they say, as counts, the first of them, and the address of the whole
+        census."""
+        kinds = {fact.kind for fact in facts}
+        brief = kinds <= {kind for evidence in self.found for kind in contract_of(evidence).brief}
+        headings = dict.fromkeys(heading for e in self.found for kind, heading in contract_of(e).required.items() if kind in kinds)
+        self.census = "blob:" + keep_derived(self.run, census_of(self.facts()))[:HANDLE_DIGITS]
         rows = ["  by file: " + self.histogram(map(file_of, facts)), "  by message: " + self.histogram(map(class_of, facts))]
-        left = budget * FLOOD_SHARE - price(rows)
-        chosen: List[Group] = []
-        for group in [Group(fact) for fact in facts] if brief else grouped(facts):
-            left -= price(
-                [
-                    fact_line(self.sheet, group.facts[0], b"", DETAILS[1], brief),
-                    "    " + self.sheet.words(group.message, WIDTHS[0][1])[0],
-                ]
-            )
-            if left < 0 and chosen:
-                break
-            chosen.append(Group(group.facts[0]))
-        self.receipt.inline, self.receipt.retrievable = len(chosen), self.receipt.known - len(chosen)
-        section = self.identities(
-            "%s: %d/%d inline" % (" and ".join(headings), len(chosen), self.receipt.claimed), chosen, DETAILS[1], brief
-        )
+        chosen = self.foremost(facts, brief, budget * (NAMES_SHARE if brief else FLOOD_SHARE) - price(rows))
+        inline = sum(len(group.facts) for group in chosen)
+        self.receipt.retrievable = len(facts) - inline
+        self.receipt.inline = self.receipt.known - self.receipt.retrievable
+        claimed = self.receipt.claimed - (self.receipt.known - len(facts))
+        section = self.identities("%s: %d/%d inline" % (" and ".join(headings), inline, claimed), chosen, DETAILS[2], brief)
         section.children[:0] = [self.place(Item(row)) for row in rows]
         return section
+
+    def foremost(self, facts: Sequence[Fact], brief: bool, tokens: float) -> List[Group]:
+        """Those of some facts that there is room for, in groups: the first ones, then one of each further group, then any."""
+        groups = [Group(fact) for fact in facts] if brief else grouped(facts)
+        group_of = {id(fact): at for at, group in enumerate(groups) for fact in group.facts}
+        first = sorted(facts, key=lambda fact: -fact.value)[:FOREMOST]
+        chosen: Dict[int, Group] = {}
+        known: Set[int] = set()
+        for fact in [*first, *(group.facts[0] for group in groups), *facts]:
+            if id(fact) in known:
+                continue
+            at, lines = group_of[id(fact)], [fact_line(self.sheet, fact, b"", DETAILS[2], brief)]
+            if at not in chosen and not brief:
+                lines.append("    " + self.sheet.words(fact.message, WIDTHS[0][1])[0])
+            tokens -= price(lines)
+            if tokens < 0 and chosen:
+                break
+            known.add(id(fact))
+            if at in chosen:
+                chosen[at].facts.append(fact)
+            else:
+                chosen[at] = Group(fact)
+        return [chosen[at] for at in sorted(chosen)]
 
     def histogram(self, names: Iterable[bytes]) -> str:
         """The commonest names with their counts, and how many are in the rest."""
@@ -12892,7 +13059,7 @@ class Digest:
         for name in names:
             counts[name] = counts.get(name, 0) + 1
         rows = sorted(counts.items(), key=lambda row: (-row[1], row[0]))
-        parts = ["%s %s" % (self.sheet.words(name, 80)[0] or "(none)", commas(count)) for name, count in rows[:HISTOGRAM]]
+        parts = ["%s %s" % (self.sheet.words(name, 60)[0] or "(none)", commas(count)) for name, count in rows[:HISTOGRAM]]
         if len(rows) > HISTOGRAM:
             parts.append("%s more %s" % (commas(len(rows) - HISTOGRAM), commas(sum(count for _, count in rows[HISTOGRAM:]))))
         return " · ".join(parts)
@@ -12981,24 +13148,24 @@ def is_answer(found: Sequence[Evidence], status: Optional[int]) -> bool:
     return not status and all(contract_of(evidence).policy != "report" for evidence in found)
 
 
-def digest_of(run: Run, settings: Dict[Tuple[str, str], Any], command: str, before: Optional[Run] = None) -> Tuple[bytes, bool]:
+def digest_of(run: Run, settings: Settings, command: str, before: Optional[Run] = None) -> Tuple[bytes, bool]:
     """A run's digest, and whether its output is an answer, to be passed whole as far as it is small enough. With `before`, an
     earlier run of the same command, its last block tells what has changed. Raises CtxError when evidence is gone."""
     sources = run.sources()
-    found = examine(sources, run.status)
+    found = examine(sources, run.status, user_profiles(settings))
     answer = is_answer(found, run.status)
     failed = answer or run.status != 0 or any(failing_facts(evidence) or evidence.unsure for evidence in found)
     digest = Digest(run, sources, found, command).render(settings["budget", "fail" if failed else "pass"])
-    return digest + (delta_block(run, found, before) if before else b""), answer
+    return digest + (delta_block(run, settings, found, before) if before else b""), answer
 
 
-def delta_block(run: Run, found: Sequence[Evidence], before: Run) -> bytes:
+def delta_block(run: Run, settings: Settings, found: Sequence[Evidence], before: Run) -> bytes:
     """What has changed since an earlier run of the same command, in a few words; nothing where neither run has anything to count."""
     try:
-        old = facts_of(before)
+        old = facts_of(before, settings)
     except CtxError:  # collected or damaged meanwhile: then there is nothing to tell
         return b""
-    new = facts_of(run, found)
+    new = facts_of(run, settings, found)
     if not (old["totals"] or old["facts"] or new["totals"] or new["facts"]):
         return b""
     change = Change(old, new)
@@ -13070,15 +13237,26 @@ def finish_run(capture: Capture, settings: Settings, summary: int = -1) -> int:
 
 def show_end(capture: Capture, run: Run, settings: Settings, summary: int) -> None:
     """Replay what was captured if it is small, or if no digest of it is much smaller; else print the digest."""
-    small = capture.total * 2 <= settings["budget", "inline"] * (3 if capture.status else 2)
+    small = is_replayed(capture.total, capture.status, settings)
     digest, answer = (b"", False) if small and summary < 0 else safe_digest(capture, run, settings)
     if summary >= 0 and digest:
         append_summary(capture, summary, digest)
-    if small or not digest or 2 * len(digest) > capture.total or (answer and capture.total <= settings["budget", "content"]):
+    if passes_whole(capture.total, capture.status, digest, answer, settings):
         if capture.mode != "pass":
             capture.emit_rest()
     else:
         capture.show(1, digest)
+
+
+def is_replayed(size: int, status: Optional[int], settings: Settings) -> bool:
+    """Whether output of so many bytes is replayed whatever it says: half as much again when the command failed."""
+    return bool(size * 2 <= settings["budget", "inline"] * (3 if status else 2))
+
+
+def passes_whole(size: int, status: Optional[int], digest: bytes, answer: bool, settings: Settings) -> bool:
+    """Whether output is shown as it is: it is small, or an answer of moderate size, or its digest would not at least halve it."""
+    small = is_replayed(size, status, settings) or not digest or 2 * len(digest) > size
+    return bool(small or (answer and size <= settings["budget", "content"]))
 
 
 def append_summary(capture: Capture, fd: int, digest: bytes) -> None:
@@ -14075,10 +14253,10 @@ DIFF_LINES = 12  # kinds of lines that are shown as come, and as gone
 _GROUPS = ("new", "newly skipped", "fixed", "still")  # the order in which a difference is told
 
 
-def diff_runs(before: Run, after: Run) -> Dict[str, Any]:
+def diff_runs(before: Run, after: Run, settings: Settings) -> Dict[str, Any]:
     """How two runs differ, as plain data: exit status, facts by what became of them, totals, kinds of lines that came and went,
     sizes. Raises CtxError when evidence is gone."""
-    change = Change(facts_of(before), facts_of(after))
+    change = Change(facts_of(before, settings), facts_of(after, settings))
     old, new = kinds_of_lines(before), kinds_of_lines(after)
     return {
         "before": before.handle,
@@ -14189,9 +14367,9 @@ def redacted_difference(difference: Dict[str, Any]) -> Dict[str, Any]:
     return dict(safe(difference))
 
 
-def fact_address(run: Run, identity: str) -> Address:
+def fact_address(run: Run, identity: str, settings: Settings) -> Address:
     """Where the section of one fact stands: the fact with that identity, else the only one that holds it. Raises CtxError."""
-    facts = facts_of(run)["facts"]
+    facts = facts_of(run, settings)["facts"]
     found = [fact for fact in facts if fact["identity"] == identity] or [fact for fact in facts if identity in fact["identity"]]
     spots = list(dict.fromkeys((fact["stream"], *fact["lines"]) for fact in found if fact["lines"][0]))
     if len(spots) != 1:
@@ -18006,6 +18184,24 @@ def write_config() -> str:
     return path
 
 
+def profile_files() -> Iterator[Tuple[str, Settings, str]]:
+    """(path, what stands in it, own | trusted | untrusted) of each file that has profiles. Raises CtxError."""
+    for path in config_files():
+        found = read_config(path)
+        if profile_tables(found):
+            yield path, found, "own" if path == user_file() else "trusted" if may_use_profiles(path, found) else "untrusted"
+
+
+def set_trust(settings: Settings, keep: bool) -> None:
+    """Let the profiles of a workspace's file be used, until one of them changes; or no longer so. Raises OSError."""
+    if keep:
+        store = writable_store()
+        make_dirs(store.root + "/trust")
+        write_atomic(trust_record(store.root, profiles_key(settings)), b"")
+    for store in [] if keep else stores():
+        remove(trust_record(store.root, profiles_key(settings)))
+
+
 def explain_command(text: str, host: str = "", mode: str = "") -> Dict[str, Any]:
     """What the guard makes of a command line here, and the hook of a host in a permission mode: its class, why, and the line as it
     would run. Nothing is executed, and nothing noted. Raises CtxError."""
@@ -18349,8 +18545,8 @@ def get_verb(options: Options, words: List[str]) -> int:
             raise CtxError("%s: facts belong to a run" % quoted(str(address)), "write run:HEX")
         run = resolve_run(address.name)
         if "--facts" in options:
-            return show_facts(run, options)
-        address = fact_address(run, options["--fact"])
+            return show_facts(run, options, settings)
+        address = fact_address(run, options["--fact"], settings)
     place = resolve(address)
     if "--grep" in options:
         return show_hits("get", Query(options["--grep"]), [place], [options["--grep"], str(address)], options, settings)
@@ -18366,9 +18562,9 @@ def get_verb(options: Options, words: List[str]) -> int:
     return show_page(place, start, end, options, settings)
 
 
-def show_facts(run: Run, options: Options) -> int:
+def show_facts(run: Run, options: Options, settings: Settings) -> int:
     """Print every fact of a run, with its lines: 1 when there is none."""
-    summary = facts_of(run)
+    summary = facts_of(run, settings)
     facts: List[Dict[str, Any]] = [{key: redact_text(value) if isinstance(value, str) else value for key, value in fact.items()} for fact in summary["facts"]]
     rows = []
     for fact in facts:
@@ -18388,7 +18584,8 @@ def diff_verb(options: Options, words: List[str]) -> int:
     for word, address in zip(words, addresses):
         if address.kind != "run" or address.stream or address.lines:
             raise CtxError("%s: whole runs are compared" % quoted(word), "write run:HEX")
-    difference = diff_runs(*(resolve_run(address.name) for address in addresses))
+    before, after = [resolve_run(address.name) for address in addresses]
+    difference = diff_runs(before, after, settings)
     report(options, redacted_difference(difference), diff_lines(difference, settings["budget", "page"]))
     return EXIT_DIFFERS if is_different(difference) else EXIT_SAME
 
@@ -18741,7 +18938,10 @@ def wrap_verb(options: Options, words: List[str]) -> int:
     return run_wrapped(chosen_hosts(words[:1])[0], words[2:] if words[1:2] == ["--"] else words[1:])
 
 
-# ── config, version, help
+# ── config, profiles, version, help
+
+SAMPLE_BYTES = 8 * MIB  # of a sample that a profile is tried on
+SAMPLE_ROWS = 20  # facts, and lines that are left, that are shown of it
 
 
 def config_verb(options: Options, words: List[str]) -> int:
@@ -18750,6 +18950,79 @@ def config_verb(options: Options, words: List[str]) -> int:
     values, files = load_config(), [path for path in config_files() if exists(path)]
     report(options, {"files": files, "settings": {"%s.%s" % name: value for name, value in values.items()}}, ["# " + path for path in files] + settings_text(values))
     return 0
+
+
+def profile_verb(options: Options, words: List[str]) -> int:
+    """ctx profile"""
+    actions: Dict[str, Callable[[Options, List[str]], int]] = {"list": list_profiles, "check": check_profile, "trust": trust_profiles}
+    name = words[0] if words else "list"
+    if name not in actions:
+        raise CtxError("%s: no such action" % quoted(name), nearest(name, list(actions), "actions are"))
+    return actions[name](options, words[1:])
+
+
+def list_profiles(options: Options, words: List[str]) -> int:
+    """ctx profile list: 1 when there is none."""
+    no_words(words)
+    rows = [{"name": name, "state": state, "file": path} for path, found, state in profile_files() for name in profile_tables(found)]
+    report(options, rows, ["%-20s %-9s  %s" % (row["name"], row["state"], row["file"]) for row in rows])
+    if any(row["state"] == "untrusted" for row in rows):
+        remark("profile", "what is untrusted is not used: ctx profile trust shows it, and trusts it")
+    return EXIT_SAME if rows else EXIT_DIFFERS
+
+
+def check_profile(options: Options, words: List[str]) -> int:
+    """ctx profile check: 0 when the profile finds something, and its counts agree with the tool's own."""
+    name = one_word(words, "write ctx profile check NAME < SAMPLE")
+    tables = {name: table for _, found, _ in profile_files() for name, table in profile_tables(found).items()}
+    if name not in tables:
+        raise CtxError("no profile %s" % quoted(name), nearest(name, list(tables), "there are") if tables else "write a table [profile.%s] in ctx.toml" % name)
+    with open(open_input("-"), "rb", closefd=False) as file:
+        sample = Source.of_bytes("sample", file.read(SAMPLE_BYTES))
+    evidence, unread = try_profile(user_profile(name, tables[name]), sample)
+    facts, totals, doubt = [], {}, "nothing was found"
+    if evidence:
+        facts, totals, doubt = summary_of([evidence])["facts"], evidence.totals, evidence.unsure or contradiction([evidence], None, evidence)
+    shown = [{key: redact_text(value) if isinstance(value, str) else value for key, value in fact.items()} for fact in facts]
+    lines = [{"line": number, "text": redact(line)[0].decode("utf-8", "surrogateescape")} for number, line in unread]
+    value = {"name": name, "facts": shown, "totals": totals, "problem": doubt, "lines": sample.lines, "unread": lines}
+    report(options, value, [visible(fsencode(line)) for line in checked_lines(value)])
+    return EXIT_DIFFERS if doubt else EXIT_SAME
+
+
+def checked_lines(value: Dict[str, Any]) -> Iterator[str]:
+    """What `ctx profile check` found, as lines of text."""
+    facts, unread, totals = value["facts"], value["unread"], value["totals"]
+    counts = " · ".join("%s %s" % (commas(count), name) for name, count in totals.items())
+    yield "profile %s: %s%s" % (value["name"], plural(len(facts), "fact"), "; the tool counts " + counts if counts else "")
+    for fact in facts[:SAMPLE_ROWS]:
+        yield "  %d: %s" % (fact["lines"][0], "  ".join(filter(None, (fact["kind"], fact["identity"], fact["message"]))))
+    if len(facts) > SAMPLE_ROWS:
+        yield "  and %s more" % commas(len(facts) - SAMPLE_ROWS)
+    if value["problem"]:
+        yield "problem: " + value["problem"]
+    yield "not read: %s of %s" % (commas(len(unread)), plural(value["lines"], "line"))
+    for line in unread[:SAMPLE_ROWS]:
+        yield "  %d: %s" % (line["line"], line["text"][:200])
+    if len(unread) > SAMPLE_ROWS:
+        yield "  and %s more" % commas(len(unread) - SAMPLE_ROWS)
+
+
+def trust_profiles(options: Options, words: List[str]) -> int:
+    """ctx profile trust: 1 when the workspace has no profiles."""
+    no_words(words)
+    keep = "--remove" not in options
+    rows, lines = [], []
+    for path, settings in [(path, settings) for path, settings, state in profile_files() if state != "own"]:
+        tables = profile_tables(settings)
+        rows.append({"file": path, "trusted": keep, "profiles": tables})
+        lines += ["[profile.%s] %s = %s" % (name, key, to_json(value)) for name, table in tables.items() for key, value in table.items()]
+        lines.append("%s: %s" % (path, "trusted until one of them changes" if keep else "not trusted"))
+        set_trust(settings, keep)
+    report(options, rows, lines)
+    if not rows:
+        remark("profile", "this workspace has no profiles: write a table [profile.NAME] in its ctx.toml")
+    return EXIT_SAME if rows else EXIT_DIFFERS
 
 
 def init_verb(options: Options, words: List[str]) -> int:
@@ -18908,6 +19181,13 @@ allow, ask or deny by a rule, free where it runs the line unasked, and none wher
          ["ctx why 'pytest -q'", "ctx why 'rm -rf build' --json", "ctx why 'make test' --host claude --mode plan"]),
     Verb("config", "config", "print the settings that hold here", config_verb, [_JSON], "", ["ctx config"]),
     Verb("init", "init", "write a ctx.toml with every default", init_verb, [], "", ["ctx init"]),
+    Verb("profile", "profile list | check NAME < SAMPLE | trust", "teach ctx the reports of a tool of yours", profile_verb,
+         [("--remove", "", "with trust: trust them no longer"), _JSON],
+         """
+A table [profile.NAME] in ctx.toml says how a tool's reports read (docs/profiles.md). It is data: it cannot run anything. Those in your own
+file are used as they are; those of a workspace once you trust them, until one of them changes. check tries a profile, trusted or not, on a
+sample: what it finds, and which lines it leaves unread; 0 when that agrees with the tool's own counts, else 1.""",
+         ["ctx profile list", "ctx profile check mytool < sample.txt", "ctx profile trust"]),
     Verb("version", "version", "print the version", version_verb, [_JSON], "", ["ctx version"]),
     Verb("help", "help [VERB]", "print this, or what a verb does", help_verb, [], "", ["ctx help run"]),
 ]  # fmt: skip

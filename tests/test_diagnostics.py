@@ -452,7 +452,7 @@ def test_a_users_profile():
     text = b"a.x:3: mytool: bad: no\nb.x:4: mytool: meh: hm\nmytool: 1 bad, 1 meh\n"
     (evidence,) = ctx.parse_diagnostics([ctx.Source.of_bytes("output", text)], 1, [dialect])
     assert (
-        evidence.profile == "mytool/v1"
+        evidence.profile == "user:mytool/v1"
         and evidence.claimed == 2
         and evidence.totals == {"errors": 1, "warnings": 1}
         and evidence.unsure == ""
@@ -471,49 +471,3 @@ def test_a_users_profile_with_files_above():
     )
     (evidence,) = ctx.parse_diagnostics([ctx.Source.of_bytes("output", b"== a.q ==\n  3! no\n== b.q ==\n  4! hm\n")], 1, [dialect])
     assert [fact.identity for fact in evidence.facts] == [b"a.q:3", b"b.q:4"]
-
-
-@pytest.mark.parametrize(
-    "change, words",
-    [
-        ({"colour": "red"}, "profile.mytool.colour: no such key"),
-        ({"match": []}, "profile.mytool.match: missing"),
-        ({"identities": ["(?P<path>("]}, "profile.mytool.identities[0]"),
-        ({"identities": ["abc"]}, "no group named"),
-        ({"severity": {"bad": "awful"}}, "profile.mytool.severity"),
-        ({"match": 3}, "profile.mytool.match"),
-        ({"match": "x" * 201}, "too large"),
-        ({"summary": ["[0-9"]}, "profile.mytool.summary[0]"),
-        ({"success": "(a+)+b"}, "profile.mytool.success"),
-        ({"success": 3}, "profile.mytool.success"),
-    ],
-)
-def test_mistakes_in_a_users_profile(change, words):
-    with pytest.raises(ctx.CtxError) as caught:
-        ctx.user_profile("mytool", {**TABLE, **change})
-    assert words in caught.value.what and caught.value.fix
-
-
-@pytest.mark.parametrize(
-    "pattern",
-    [
-        r"(?P<path>(a+)+)b",
-        r"(?P<path>(a|a*)*)",
-        r"(?P<path>.*.*)x",
-        r"(?P<path>a*)(?P<line>a*)",
-        r"(?P<path>(?:a+b?)+)",
-        r"(?P<path>a+)(?P=path)",
-        r"(?P<path>.*)a.*b.*c.*d.*e.*f.*g",
-        r"(?P<path>(?:x{1,90}){1,90})",
-    ],
-)
-def test_expressions_that_could_take_for_ever(pattern):
-    with pytest.raises(ctx.CtxError) as caught:
-        ctx.user_profile("mytool", {**TABLE, "identities": [pattern]})
-    assert "take very long" in caught.value.what
-
-
-@pytest.mark.parametrize("name", ["", "a b", "-x", "x" * 41, "a/b", "ü"])
-def test_names_of_profiles(name):
-    with pytest.raises(ctx.CtxError):
-        ctx.user_profile(name, TABLE)
