@@ -7847,9 +7847,9 @@ class _View:
                     last = at
 
 
-def find_each(data: bytes, literal: bytes) -> Iterator[int]:
-    """Indexes of a literal in `data`."""
-    at = data.find(literal)
+def find_each(data: bytes, literal: bytes, at: int = 0) -> Iterator[int]:
+    """Indexes of a literal in `data`, from an index on."""
+    at = data.find(literal, at)
     while at >= 0:
         yield at
         at = data.find(literal, at + 1)
@@ -8780,18 +8780,265 @@ def _unittest_evidence(source: Source, run: _Run, status: Optional[int]) -> Evid
     return evidence
 
 
-# ── diagnostics: compilers, builds, linters, type checkers, formatters. One engine; what is a tool's own is a row of a table. ──
+# ── reports: one close reading of an output, for every table of rows ──
 
 _READ_BYTES = 8 * MIB  # what is read line by line
 _CELLS = 64 * KIB  # of a larger output, cells that hold one of the anchors are read, the rarest anchors first
 _ANCHORS = (
-    b"error: ", b": error", b" error ", b"ERROR", b"arning", b"*** ", b"FAILED: ", b".py:", b".go:", b"undefined ref", b"--> ",
-)  # fmt: skip
+    *(b"error: ", b": error", b" error ", b"ERROR", b"arning", b"*** ", b".py:", b".go:", b"undefined ref", b"--> "),
+    *(b"FAIL", b"not ok ", b"failed", b"failing", b"ailures", b"panic", b"Failed", "● ".encode(), "✖ ".encode()),
+)
+_LAST = 40  # lines at the end of a stream where a tool may say that all is well
+_DIGITS = b"0123456789"  # without them, many lines and words of a log read the same
+_MOST_WORDS = 100_000  # that are kept of a reading
+_STEP = 4 * KIB  # between two entries of a reading's index of lines
+_SMALL = 64 * KIB  # up to here an expression is tried at every line
+_SPARSE = 300  # bytes for each line that holds a literal; where these are closer, the search for them gains nothing
+
+
+class _Reading:
+    """Lines read closely, in normal form, each behind an LF; the first of them is line `first` of `source`.
+
+    What is looked for begins at the start of a line. Where its first line must hold a literal, only lines with that literal are
+    tried; the literal is looked for among the words first, each of which is there once.
+    """
+
+    __slots__ = ("source", "first", "text", "_words", "_held", "_starts", "_before")
+
+    def __init__(self, source: Source, first: int, raw: bytes) -> None:
+        self.source, self.first = source, first
+        self.text = b"\n" + rx(rb"(?m)^(?:##\[(?:error|warning)\]|\[[\w./-]+:[\w:-]+\] )").sub(b"", _normal(raw))
+        self._words = _words_of(self.text)
+        self._held: Dict[bytes, bool] = {}
+        self._starts: Dict[bytes, List[int]] = {}
+        self._before = [0]
+
+    def line(self, at: int) -> int:
+        """Number of the line whose LF stands at or last before `at`."""
+        for start in range(len(self._before) * _STEP, at + 1, _STEP):
+            self._before.append(self._before[-1] + self.text.count(b"\n", start - _STEP, start))
+        block = at // _STEP
+        return self.first - 1 + self._before[block] + self.text.count(b"\n", block * _STEP, at + 1)
+
+    def tail(self) -> int:
+        """Where the last lines of the stream begin; the end of the page when they are not in it."""
+        at = len(self.text.rstrip())
+        if self.line(max(at - 1, 0)) < self.source.lines - _LAST:
+            return len(self.text)
+        for _ in range(_LAST):
+            at = self.text.rfind(b"\n", 0, max(at, 0))
+        return max(at, 0)
+
+    def holds(self, literals: Sequence[bytes]) -> bool:
+        """Whether one of some literals occurs."""
+        for literal in literals:
+            if literal not in self._held:
+                parts = literal.translate(None, _DIGITS).split()
+                self._held[literal] = all(part in self._words for part in parts) and literal in self.text
+            if self._held[literal]:
+                return True
+        return False
+
+    def candidates(self, pattern: bytes) -> Optional[List[int]]:
+        """Where the lines start in which an expression may fit, by the literals that it needs: at the LFs before them. None when
+        that is most lines."""
+        literals = _needs(pattern)
+        if not literals:
+            return None
+        held = [literal for literal in literals if self.holds((literal,))]
+        if sum(map(self.text.count, held)) * _SPARSE > len(self.text):
+            return None
+        starts = [self.starts(literal) for literal in held]
+        return starts[0] if len(starts) == 1 else sorted({start for own in starts for start in own})
+
+    def starts(self, literal: bytes) -> List[int]:
+        """Where the lines that hold a literal start."""
+        if literal not in self._starts:
+            found = self._starts[literal] = []
+            at = self.text.find(literal)
+            while at >= 0:
+                found.append(self.text.rfind(b"\n", 0, at))
+                end = self.text.find(b"\n", at)
+                at = self.text.find(literal, end) if end >= 0 else -1
+        return self._starts[literal]
+
+    def find(self, pattern: bytes, bounded: bool = False, at: int = 0) -> Iterator[Match[bytes]]:
+        """Where an expression fits from the start of a line on, from an LF on; the match begins at the LF before it. `bounded`
+        expressions see no more than 1 KiB of one line."""
+        starts = self.candidates(pattern) if len(self.text) - at > _SMALL else None
+        if starts is None and not bounded:
+            yield from rx(b"(?m)\n(?:" + pattern + b")").finditer(self.text, at)
+            return
+        for start in find_each(self.text, b"\n", at) if starts is None else starts:
+            if start < at:
+                continue
+            end = self.text.find(b"\n", start + 1) if bounded else -1
+            stop = min(end if end >= 0 else len(self.text), start + KIB) if bounded else len(self.text)
+            m = rx(b"(?m)\n(?:" + pattern + b")").match(self.text, start, stop)
+            if m:
+                yield m
+                at = m.end()
+
+    def says(self, pattern: bytes) -> bool:
+        """Whether an expression fits anywhere."""
+        return (not _needs(pattern) or self.holds(_needs(pattern))) and bool(rx(b"(?m)" + pattern).search(self.text))
+
+    def quote(self, at: int, value: float) -> Quote:
+        """The line behind the LF at `at`."""
+        number = self.line(at)
+        return Quote(self.source.name, number, self.source.line(number), value)
+
+
+def _words_of(text: bytes) -> bytes:
+    """The words of a text, without digits, each once; of a small text, or one of too many words, as they stand."""
+    bare = text.translate(None, _DIGITS)
+    words: Set[bytes] = set()
+    for line in set(bare.split(b"\n")) if len(bare) > _SMALL else ():
+        words.update(line.split())
+        if len(words) > _MOST_WORDS:
+            return bare
+    return b" ".join(words) or bare
+
+
+def read_closely(sources: Sequence[Source]) -> Tuple[List[_Reading], bool]:
+    """What is read of an output, and whether cells with an anchor were left out: over 8 MiB, those with the rarest are read."""
+    readable = [source for source in sources if source.size and not is_binary(source)]
+    if sum(source.size for source in readable) <= _READ_BYTES:
+        return [_Reading(source, 1, source.read(0, source.size)) for source in readable], False
+    worth: Dict[Tuple[int, int], float] = {}
+    for number, source in enumerate(readable):
+        last = (source.size - 1) // _CELLS
+        for anchor in _ANCHORS:
+            cells = _anchored_cells(source, anchor)
+            for cell in cells:
+                worth[number, cell] = worth.get((number, cell), 0.0) + 1.0 / len(cells)
+        for cell in (0, last - 1, last):
+            worth[number, max(cell, 0)] = 2.0
+    chosen = sorted(worth, key=lambda key: (-worth[key], key))[: _READ_BYTES // _CELLS]
+    spans = _joined_cells(readable, sorted(chosen))
+    return [_Reading(source, *_lines_of_span(source, span)) for source, span in spans], len(chosen) < len(worth)
+
+
+def _anchored_cells(source: Source, anchor: bytes) -> List[int]:
+    """The cells of a source that hold a literal."""
+    cells: List[int] = []
+    for at, data in source.chunks():
+        pos = data.find(anchor)
+        while pos >= 0:
+            cells.append((at + pos) // _CELLS)
+            pos = data.find(anchor, (cells[-1] + 1) * _CELLS - at)
+    return cells
+
+
+def _joined_cells(sources: Sequence[Source], cells: Sequence[Tuple[int, int]]) -> List[Tuple[Source, Tuple[int, int]]]:
+    """Byte spans of cells, neighbours in one."""
+    spans: List[Tuple[Source, Tuple[int, int]]] = []
+    for number, cell in cells:
+        source, start = sources[number], cell * _CELLS
+        end = min(source.size, start + _CELLS)
+        if spans and spans[-1][0] is source and spans[-1][1][1] == start:
+            spans[-1] = source, (spans[-1][1][0], end)
+        else:
+            spans.append((source, (start, end)))
+    return spans
+
+
+def _lines_of_span(source: Source, span: Tuple[int, int]) -> Tuple[int, bytes]:
+    """The whole lines of a byte span: the number of the first, and their bytes."""
+    start, end = span
+    data = source.read(start, end)
+    skip = 0 if not start or source.read(start - 1, start) == b"\n" else data.find(b"\n") + 1
+    cut = len(data) if end == source.size else data.rfind(b"\n") + 1
+    return source.line_at(start + skip), data[skip:cut]
+
+
+_NEEDS: Dict[bytes, Tuple[bytes, ...]] = {}
+_MOST_TEXTS = 24  # that an expression's part is told apart into
+
+
+def _needs(pattern: bytes) -> Tuple[bytes, ...]:
+    """Literals of which every match of an expression holds one in its first line; none when that cannot be told, or they would
+    be so short that they stand in most lines."""
+    found = _NEEDS.get(pattern)
+    if found is None:
+        flagged = rx(rb"\(\?[aiLmux-]*[isx]").search(pattern)  # under which a literal fits other texts, or a dot an LF
+        literals = () if flagged else _literals(_parsed(pattern))[0]
+        found = _NEEDS[pattern] = tuple(dict.fromkeys(literals)) if _telling(literals) > 1 else ()
+    return found
+
+
+def _parsed(pattern: bytes) -> Any:
+    """An expression as Python's own parser reads it."""
+    try:
+        from re import _parser as parser  # type: ignore[attr-defined]
+    except ImportError:
+        import sre_parse as parser
+    return parser.parse(pattern)
+
+
+def _telling(texts: Sequence[bytes]) -> int:
+    """How much the least of some literals tells: how many characters it has that are no digit and no blank."""
+    return min((len(text.translate(None, _DIGITS + b" ")) for text in texts), default=0)
+
+
+def _literals(items: Any) -> Tuple[Sequence[bytes], Sequence[bytes], bool]:
+    """What a parsed expression fits: literals one of which its first line must hold, all texts if they are few, and whether it can
+    reach into a next line."""
+    best: Sequence[bytes] = ()
+    run: Sequence[bytes] = (b"",)
+    whole = True
+    for name, value in _flat(items):
+        own, texts, again, ends = _literals_of(name, value)
+        wide = len(run) * len(texts) > _MOST_TEXTS
+        joined = run if wide or not texts else [before + text for before in run for text in texts]
+        if texts and not again and not wide:
+            run = joined
+            continue
+        best = max(best, joined, own or texts, key=_telling)
+        run, whole = again and texts or (b"",), False
+        if ends:
+            return best, (), True
+    return max(best, run, key=_telling), run if whole else (), False
+
+
+def _literals_of(name: str, value: Any) -> Tuple[Sequence[bytes], Sequence[bytes], bool, bool]:
+    """The same of one item of an expression, and before the last, whether the texts may come again."""
+    if name == "LITERAL" and value != 10:
+        return (), (bytes([value]),), False, False
+    if name in ("AT", "ASSERT", "ASSERT_NOT"):
+        return (), (b"",), False, False
+    if name == "IN" and len(value) <= 8 and all(str(op) == "LITERAL" and code != 10 for op, code in value):
+        return (), [bytes([code]) for _, code in value], False, False
+    if name == "BRANCH":
+        parts = [_literals(branch) for branch in value[1]]
+        texts = [text for _, exact, _ in parts for text in exact] if all(exact for _, exact, _ in parts) else []
+        own = [text for best, _, _ in parts for text in best] if all(best for best, _, _ in parts) else []
+        return own, texts, False, any(ends for _, _, ends in parts)
+    if name.endswith("_REPEAT"):
+        best, exact, ends = _literals(value[2])
+        if tuple(value[:2]) == (0, 1) and exact:
+            return (), (*exact, b""), False, False
+        return (best, exact, True, ends) if value[0] else ((), (), False, ends)
+    return (), (), False, name not in ("IN", "ANY", "NOT_LITERAL") or _fits_lf(name, value)
+
+
+def _fits_lf(name: str, value: Any) -> bool:
+    """Whether a class of characters has LF."""
+    if name != "IN":
+        return name == "NOT_LITERAL" and value != 10
+    has = False
+    for op, what in value:
+        kind, category = str(op), str(what)
+        has = has or kind == "LITERAL" and what == 10 or kind == "RANGE" and what[0] <= 10 <= what[1]
+        has = has or kind == "CATEGORY" and category in ("CATEGORY_SPACE", "CATEGORY_NOT_DIGIT", "CATEGORY_NOT_WORD")
+    return has != (str(value[0][0]) == "NEGATE")
+
+
+# ── diagnostics: compilers, builds, linters, type checkers, formatters. One engine; what is a tool's own is a row of a table. ──
+
 _EXPLAINED = 60  # facts of one tool that get context
 _SECTION = 60  # lines of a section
 _NEAR_BY = b"(?#near)"  # starts a sign that must occur among the lines it speaks for, or next to them
-_LAST = 40  # lines at the end of a stream where a tool may say that all is well
-DIAGNOSTICS_MARKERS = (b"\n",)  # the scan for what such reports hold is the engine's own
 
 # level of a diagnostic: (kind of fact, value)
 _LEVELS: Dict[str, Tuple[str, float]] = {
@@ -8860,113 +9107,6 @@ class Dialect:
         return kind, float(value or usual)
 
 
-class _Reading:
-    """Lines read closely, in normal form, each behind an LF; the first of them is line `first` of `source`."""
-
-    __slots__ = ("source", "first", "text", "_at", "_line", "_known")
-
-    def __init__(self, source: Source, first: int, raw: bytes) -> None:
-        self.source, self.first = source, first
-        self._known: Dict[bytes, bool] = {}
-        self.text = b"\n" + rx(rb"(?m)^(?:##\[(?:error|warning)\]|\[[\w./-]+:[\w:-]+\] )").sub(b"", _normal(raw))
-        self._at, self._line = 0, first
-
-    def line(self, at: int) -> int:
-        """Number of the line whose LF stands at or last before `at`; cheap when offsets come in order."""
-        if at < self._at:
-            self._at, self._line = 0, self.first
-        self._line += self.text.count(b"\n", self._at + 1, at + 1)
-        self._at = at
-        return self._line
-
-    def tail(self) -> int:
-        """Where the last lines of the stream begin; the end of the page when they are not in it."""
-        end = self.first + self.text.rstrip().count(b"\n") - 1
-        if end < self.source.lines - _LAST:
-            return len(self.text)
-        at = len(self.text.rstrip())
-        for _ in range(_LAST):
-            at = self.text.rfind(b"\n", 0, max(at, 0))
-        return max(at, 0)
-
-    def find(self, pattern: bytes, bounded: bool = False, at: int = 0) -> Iterator[Match[bytes]]:
-        """Where an expression fits from the start of a line on, from an LF on; the match begins at the LF before it."""
-        compiled = rx(b"(?m)\n(?:" + pattern + b")")
-        if not bounded:
-            yield from compiled.finditer(self.text, at)
-            return
-        while at >= 0:
-            end = self.text.find(b"\n", at + 1)
-            m = compiled.match(self.text, at, min(at + KIB, len(self.text) if end < 0 else end))
-            if m:
-                yield m
-            at = end
-
-    def quote(self, at: int, value: float) -> Quote:
-        """The line behind the LF at `at`."""
-        number = self.line(at)
-        return Quote(self.source.name, number, self.source.line(number), value)
-
-    def holds(self, row: Dialect) -> bool:
-        """Whether a literal of the row occurs."""
-        for literal in row.match:
-            if literal not in self._known:
-                self._known[literal] = literal in self.text
-        return any(self._known[literal] for literal in row.match)
-
-
-def _readings(sources: Sequence[Source], anchors: Sequence[bytes]) -> Tuple[List[_Reading], bool]:
-    """What is read of an output, and whether cells with an anchor were left out: over 8 MiB, those with the rarest are read."""
-    readable = [source for source in sources if source.size and not is_binary(source)]
-    if sum(source.size for source in readable) <= _READ_BYTES:
-        return [_Reading(source, 1, source.read(0, source.size)) for source in readable], False
-    worth: Dict[Tuple[int, int], float] = {}
-    for number, source in enumerate(readable):
-        last = (source.size - 1) // _CELLS
-        for anchor in anchors:
-            cells = _anchored_cells(source, anchor)
-            for cell in cells:
-                worth[number, cell] = worth.get((number, cell), 0.0) + 1.0 / len(cells)
-        for cell in (0, last - 1, last):
-            worth[number, max(cell, 0)] = 2.0
-    chosen = sorted(worth, key=lambda key: (-worth[key], key))[: _READ_BYTES // _CELLS]
-    spans = _joined_cells(readable, sorted(chosen))
-    return [_Reading(source, *_lines_of_span(source, span)) for source, span in spans], len(chosen) < len(worth)
-
-
-def _anchored_cells(source: Source, anchor: bytes) -> List[int]:
-    """The cells of a source that hold a literal."""
-    cells: List[int] = []
-    for at, data in source.chunks():
-        pos = data.find(anchor)
-        while pos >= 0:
-            cells.append((at + pos) // _CELLS)
-            pos = data.find(anchor, (cells[-1] + 1) * _CELLS - at)
-    return cells
-
-
-def _joined_cells(sources: Sequence[Source], cells: Sequence[Tuple[int, int]]) -> List[Tuple[Source, Tuple[int, int]]]:
-    """Byte spans of cells, neighbours in one."""
-    spans: List[Tuple[Source, Tuple[int, int]]] = []
-    for number, cell in cells:
-        source, start = sources[number], cell * _CELLS
-        end = min(source.size, start + _CELLS)
-        if spans and spans[-1][0] is source and spans[-1][1][1] == start:
-            spans[-1] = source, (spans[-1][1][0], end)
-        else:
-            spans.append((source, (start, end)))
-    return spans
-
-
-def _lines_of_span(source: Source, span: Tuple[int, int]) -> Tuple[int, bytes]:
-    """The whole lines of a byte span: the number of the first, and their bytes."""
-    start, end = span
-    data = source.read(start, end)
-    skip = 0 if not start or source.read(start - 1, start) == b"\n" else data.find(b"\n") + 1
-    cut = len(data) if end == source.size else data.rfind(b"\n") + 1
-    return source.line_at(start + skip), data[skip:cut]
-
-
 class _Found:
     """A diagnostic as it stands in a page: what fits which row, and the file that a line above gave."""
 
@@ -8994,40 +9134,49 @@ class _Found:
 
 def _fitting(row: Dialect, page: _Reading) -> List[Tuple[Match[bytes], bytes]]:
     """What fits a row in a page, in order, each line once, with the file that a line above gave."""
-    heads = sorted(
-        (m.start(), b":".join(m.group(name) for name in ("path", "line") if name in m.groupdict()))
-        for expression in row.locations
-        for m in page.find(expression, row.bounded)
-    )
-    found: Dict[int, Tuple[Match[bytes], bytes]] = {}
+    fits: Dict[int, Match[bytes]] = {}
     for expression in row.identities:
-        at, path = 0, b""
         for m in page.find(expression, row.bounded):
-            start = m.start()
-            if start in found:
-                continue
-            while at < len(heads) and heads[at][0] <= start:
-                path, at = heads[at][1], at + 1
-            if path or not row.locations or m.groupdict().get("path"):
-                found[start] = m, path
-    return [found[start] for start in sorted(found)]
+            fits.setdefault(m.start(), m)
+    if not (fits and row.locations):
+        return [(fits[start], b"") for start in sorted(fits)]
+    heads = [m for expression in row.locations for m in page.find(expression, row.bounded)]
+    heads.sort(key=lambda m: m.start())
+    found: List[Tuple[Match[bytes], bytes]] = []
+    at, path = 0, b""
+    for start in sorted(fits):
+        while at < len(heads) and heads[at].start() <= start:
+            path, at = b":".join(heads[at].group(name) for name in ("path", "line") if name in heads[at].groupdict()), at + 1
+        if path or fits[start].groupdict().get("path"):
+            found.append((fits[start], path))
+    return found
 
 
 class _Reporter:
     """What is known of one tool: its rows, the diagnostics that are its own, and where it gives its counts."""
 
-    __slots__ = ("name", "row", "hits", "closing", "passed")
+    __slots__ = ("name", "row", "hits", "places", "closing", "passed")
 
     def __init__(self, row: Dialect) -> None:
         self.name, self.row = row.name, row  # the first row of a name tells how the tool counts
         self.hits: List[_Found] = []
+        self.places: List[Tuple[int, int]] = []  # of each hit: number of its page, offset
         self.closing: List[Tuple[_Reading, Match[bytes]]] = []
         self.passed: List[Tuple[_Reading, Match[bytes]]] = []
 
-    def before(self, page: _Reading, at: int) -> int:
+    def settle(self, order: Dict[int, int]) -> None:
+        """Bring the diagnostics into the order in which they stand; `order` numbers pages by their id."""
+        self.hits.sort(key=lambda hit: (order[id(hit.page)], hit.match.start()))
+        self.places = [(order[id(hit.page)], hit.match.start()) for hit in self.hits]
+
+    def before(self, page: int, at: int) -> int:
         """Where the last of its diagnostics before an offset of a page starts; -1 when none does, -2 when it has none at all."""
-        starts = [hit.match.start() for hit in self.hits if hit.page is page and hit.match.start() < at]
-        return max(starts, default=-1 if self.hits else -2)
+        from bisect import bisect_left
+
+        number = bisect_left(self.places, (page, at)) - 1
+        if number < 0 or self.places[number][0] != page:
+            return -1 if self.hits else -2
+        return self.places[number][1]
 
     def totals(self) -> Dict[str, int]:
         """The tool's own counts."""
@@ -9121,20 +9270,22 @@ def _spans_of(own: List[Tuple[str, int, int]]) -> List[Tuple[str, int, int]]:
         own, gap = spans, gap * 4
 
 
-def parse_diagnostics(sources: List[Source], status: Optional[int], rows: Sequence[Dialect] = ()) -> List[Evidence]:
+def parse_diagnostics(
+    sources: List[Source], status: Optional[int], rows: Sequence[Dialect] = (), reading: Optional[Tuple[List[_Reading], bool]] = None
+) -> List[Evidence]:
     """What compilers, builds, linters, type checkers, formatters and packaging tools report, for each that is known by its output.
 
     Lines that several tools could have printed belong to the first row of the table whose sign occurs. Of more than 8 MiB, what
     stands round words that such reports hold is read; what the tool's own total does not confirm is then `unsure`.
     """
-    pages, sampled = _readings(sources, _ANCHORS)
+    pages, sampled = reading or read_closely(sources)
     tools: Dict[str, _Reporter] = {}
     taken: List[Set[int]] = [set() for _ in pages]
     for row in rows or DIAGNOSTICS + PACKAGING + ANY_DIAGNOSTICS:
-        fits = [_fitting(row, page) if page.holds(row) else [] for page in pages]
+        fits = [_fitting(row, page) if page.holds(row.match) else [] for page in pages]
         if row.sign.startswith(_NEAR_BY):
             fits = [_signed(row, page, fit) for page, fit in zip(pages, fits)]
-        elif any(fits) and row.sign and not any(rx(b"(?m)" + row.sign).search(page.text) for page in pages):
+        elif any(fits) and row.sign and not any(page.says(row.sign) for page in pages):
             continue
         tool = tools.setdefault(row.name, _Reporter(row))
         for page, own, fit in zip(pages, taken, fits):
@@ -9144,6 +9295,8 @@ def parse_diagnostics(sources: List[Source], status: Optional[int], rows: Sequen
                     if m.group().count(b"\n") > 1:
                         own.update(m.start() + at for at in find_each(m.group(), b"\n"))
                     tool.hits.append(_Found(row, page, m, path))
+    for tool in tools.values():
+        tool.settle({id(page): number for number, page in enumerate(pages)})
     _give_totals(list(tools.values()), pages)
     found = [tool.evidence(pages, sampled) for tool in tools.values()]
     if not rows:
@@ -9165,7 +9318,7 @@ def _signed(row: Dialect, page: _Reading, fit: List[Tuple[Match[bytes], bytes]])
 
 def _give_totals(tools: Sequence[_Reporter], pages: Sequence[_Reading]) -> None:
     """Give each closing line to the tool that said something last before it, since many count in the same words."""
-    for page in pages:
+    for number, page in enumerate(pages):
         ends: Dict[int, List[Tuple[_Reporter, Match[bytes]]]] = {}
         tail = page.tail()
         for tool in tools:
@@ -9175,7 +9328,7 @@ def _give_totals(tools: Sequence[_Reporter], pages: Sequence[_Reading]) -> None:
             if tool.row.success and not tool.hits:
                 tool.passed += [(page, m) for m in page.find(tool.row.success, tool.row.bounded, tail)]
         for at in sorted(ends):
-            nearest = max((tool for tool, _ in ends[at]), key=lambda tool: tool.before(page, at))
+            nearest = max((tool for tool, _ in ends[at]), key=lambda tool: tool.before(number, at))
             nearest.closing += [(page, m) for tool, m in ends[at] if tool is nearest]
 
 
@@ -9213,7 +9366,7 @@ _JSON_REPORT = Dialect("", _JSON_LITERALS, (), severity={b"2": "error", b"1": "w
 
 def _of_json(page: _Reading) -> List[Evidence]:
     """The diagnostics of a report that is one JSON document, or one to a line."""
-    if not rx(rb"\s*[\[{]").match(page.text) or len(page.text) > _JSON_BYTES or not page.holds(_JSON_REPORT):
+    if not rx(rb"\s*[\[{]").match(page.text) or len(page.text) > _JSON_BYTES or not page.holds(_JSON_REPORT.match):
         return []
     documents = _json_documents(page.text)
     found: Dict[str, Evidence] = {}
@@ -9368,13 +9521,9 @@ def _profile_groups(where: str, text: bytes) -> List[str]:
     import warnings
 
     try:
-        from re import _parser as parser  # type: ignore[attr-defined]
-    except ImportError:
-        import sre_parse as parser
-    try:
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            parsed, names = parser.parse(text), list(re.compile(b"(?m)\n(?:" + text.lstrip(b"^") + b")").groupindex)
+            parsed, names = _parsed(text), list(re.compile(b"(?m)\n(?:" + text.lstrip(b"^") + b")").groupindex)
     except (re.error, Warning, OverflowError, RecursionError, ValueError) as error:
         raise CtxError("%s: %s" % (where, error), "mend the expression; it is one of Python's re, over bytes") from None
     if _endless_repeats(parsed, False) > _WIDE:
@@ -9613,7 +9762,7 @@ DIAGNOSTICS: List[Dialect] = [
         summary=(rb"(?P<issues>\d+) issues?[:.]$",), success=rb"0 issues\.$", claims=("issues",),
         sign=rb"^\d+ issues?[:.]$|\.go:\d+:\d+: [^\n]* \([a-z]\w+\)\n[^\n]*\n\s*\^"),
     Dialect("dotnet", (b": error ", b": warning "),
-        (rb"(?: +\d+>|\s*)(?P<path>[^\s:(](?::\\)?[^:(\n]*)\((?P<line>\d+),(?P<col>\d+)(?:,\d+,\d+)?\) ?: "
+        (rb"(?: +\d+>| *)(?P<path>[^\s:(](?::\\)?[^:(\n]*)\((?P<line>\d+),(?P<col>\d+)(?:,\d+,\d+)?\) ?: "
             rb"(?P<severity>error|warning) (?P<code>(?!TS)[A-Z]+\d+): (?P<message>[^\n]*?)(?: \[[^\]\n]*proj"
             rb"(?:::[^\]\n]*)?\])?$",
         rb" *(?P<identity>[^\s:][^:\n]*?) ?: (?P<severity>(?:fatal )?error|warning) (?P<code>(?:MSB|CS|NU|NETSDK|"
@@ -9690,8 +9839,6 @@ ANY_DIAGNOSTICS: List[Dialect] = [
 
 # ── test runners other than pytest and unittest. One engine; what is particular to a runner is a row of a table. ──
 
-RUNNERS_MARKERS = (b"\n",)  # the scan for what such reports hold is the engine's own
-_RUNNER_ANCHORS = (b"FAIL", b"not ok ", b"failed", b"failing", b"ailures", b"panic", b"Failed", b"\xe2\x97\x8f ", b"\xe2\x9c\x96 ")
 _BODY = 24 * KIB  # of the report of one failure, what is read
 _BACK = 256 * KIB  # how far before a verdict the start of its test is looked for
 _RUNNERS_TOLD = 60  # facts of one tool that get context
@@ -9736,24 +9883,6 @@ class _Case:
     def __init__(self, kind: str, name: bytes, page: _Reading, start: int, end: int, account: int = 0, file: bytes = b"", location: bytes = b"", message: bytes = b"") -> None:
         self.kind, self.name, self.page, self.start, self.body, self.end = kind, name, page, start, end, end
         self.account, self.file, self.location, self.message, self.id, self.top = account, file, location, message, b"", start
-
-
-def _runner_pages(sources: Sequence[Source]) -> Tuple[List[_Reading], bool]:
-    """What is read of an output, and whether parts were left out: of more than 8 MiB, the cells in which runners may say something."""
-    readable = [source for source in sources if source.size and not is_binary(source)]
-    if sum(source.size for source in readable) <= _READ_BYTES:
-        return [_Reading(source, 1, source.read(0, source.size)) for source in readable], False
-    worth: Dict[Tuple[int, int], float] = {}
-    for number, source in enumerate(readable):
-        last = (source.size - 1) // _CELLS
-        for anchor in _RUNNER_ANCHORS:
-            cells = _anchored_cells(source, anchor)
-            for cell in cells:
-                worth[number, cell] = worth.get((number, cell), 0.0) + 1.0 / len(cells)
-        for cell in (0, last - 1, last):
-            worth[number, max(cell, 0)] = 2.0
-    chosen = sorted(worth, key=lambda key: (-worth[key], key))[: _READ_BYTES // _CELLS]
-    return [_Reading(source, *_lines_of_span(source, span)) for source, span in _joined_cells(readable, sorted(chosen))], len(chosen) < len(worth)
 
 
 def _group(m: Match[bytes], *names: str) -> bytes:
@@ -9814,6 +9943,8 @@ class _Report:
                     one = line.match(text, at)
         marks = [(m.start(), m) for m in page.find(row.suites)] if row.suites else []
         self.give_files(page, found, marks)
+        if not found:
+            return []
         ends = sorted([case.start for case in found if not case.account] + [at for at, _ in marks] + [m.start() for p, m in self.closings if p is page]
                       + ([m.start() for m in page.find(row.end)] if row.end else []) + [len(text)])  # fmt: skip
         at = 0
@@ -10104,16 +10235,18 @@ def _explain_tests(facts: Sequence[Fact], sources: Dict[str, Source]) -> None:
             fact.context.append(Quote(fact.stream, number, raw, value - 0.05 * (number - max(fact.first, fact.quoted))))
 
 
-def parse_runners(sources: List[Source], status: Optional[int], rows: Sequence[Runner] = ()) -> List[Evidence]:
+def parse_runners(
+    sources: List[Source], status: Optional[int], rows: Sequence[Runner] = (), reading: Optional[Tuple[List[_Reading], bool]] = None
+) -> List[Evidence]:
     """What test runners report: the evidence of each that is known by its output, whatever the status.
 
     Failing tests are facts, each once, spelt as the runner prints them; its own totals confirm that none is missing or made up.
     """
-    pages, sampled = _runner_pages(sources)
+    pages, sampled = reading or read_closely(sources)
     found: List[Evidence] = []
     loose: List[Evidence] = []
     for row in rows or RUNNERS:
-        if any(literal in page.text for page in pages for literal in row.match):
+        if any(page.holds(row.match) for page in pages):
             report = _Report(row, pages)
             evidence = report.evidence(sampled)
             if evidence:
@@ -12440,19 +12573,26 @@ PROFILES: List[Tuple[Sequence[bytes], Callable[[List[Source], Optional[int]], Li
     (CTX_MARKERS, parse_ctx),
     (PYTEST_MARKERS, parse_pytest),
     (UNITTEST_MARKERS, parse_unittest),
-    (RUNNERS_MARKERS, parse_runners),
-    (DIAGNOSTICS_MARKERS, parse_diagnostics),
 ]
+
+
+def parsers_of(sources: List[Source]) -> Iterator[Callable[[List[Source], Optional[int]], List[Evidence]]]:
+    """The profiles that may find something, in the order in which they are believed. The last two share one close reading."""
+    for literals, parse in PROFILES:
+        if any(source.holds(literals) for source in sources):
+            yield parse
+    reading = read_closely(sources)
+    yield lambda sources, status: parse_runners(sources, status, reading=reading)
+    yield lambda sources, status: parse_diagnostics(sources, status, reading=reading)
 
 
 def examine(sources: List[Source], status: Optional[int]) -> List[Evidence]:
     """All that the profiles find in an output. What no profile explains for certain is left to the text profile. Never empty."""
     found: List[Evidence] = []
-    for literals, parse in PROFILES:
-        if any(source.holds(literals) for source in sources):
-            found += [evidence for evidence in parse(sources, status) if not is_within(evidence, found)]
-            if found and not any(evidence.unsure for evidence in found) and covered(sources, [span for e in found for span in e.span]):
-                return found
+    for parse in parsers_of(sources):
+        found += [evidence for evidence in parse(sources, status) if not is_within(evidence, found)]
+        if found and not any(evidence.unsure for evidence in found) and covered(sources, [span for e in found for span in e.span]):
+            return found
     told = [evidence for evidence in found if evidence.profile != "ctx/v1"]
     if not found:
         found = told = parse_content(sources, status)

@@ -18,6 +18,17 @@ pytestmark = pytest.mark.once  # much data: on the main Python only
 
 CORPUS = Path(__file__).parent / "corpus"
 CASES = sorted(path.parent.name for path in CORPUS.glob("dg_*/truth.json"))
+RUNS = sorted(path.parent.name for path in CORPUS.glob("runners_*/truth.json"))
+TRICKY = (
+    rb"(?:ab)+$",
+    rb"ab?(?:\nc)?d",
+    rb"(?i:k)",
+    rb"foo\d+ \d+bar",
+    rb"[^b]ab",
+    rb"(?s:ab.cd)",
+    rb"(?:ab|c)d?$",
+    rb"a(?=b)\w+ x+",
+)
 OTHERS = (
     "pt_*",
     "un_*",
@@ -253,6 +264,82 @@ def test_several_tools_in_one_log():
         )
         first, last = lengths[name]
         assert all(first <= span[1] <= span[2] <= last for span in there.span)
+
+
+# ── the close reading ──
+
+EXPRESSIONS = sorted(
+    (
+        {
+            expression
+            for dialect in ctx.DIAGNOSTICS + ctx.PACKAGING + ctx.ANY_DIAGNOSTICS
+            for expression in [*dialect.identities, *dialect.locations, *dialect.summary, dialect.success]
+        }
+        | {
+            expression
+            for runner in ctx.RUNNERS
+            for expression in [
+                *runner.heads,
+                *runner.closing,
+                *(item for pair in runner.lists for item in pair),
+                runner.end,
+                runner.suites,
+            ]
+        }
+        | set(TRICKY)
+    )
+    - {b""}
+)
+
+
+def spans(found):
+    return [m.span() for m in found]
+
+
+@pytest.fixture
+def sparing(monkeypatch):
+    """Literals are looked for first however small the text and however many they are."""
+    monkeypatch.setattr(ctx, "_SMALL", -1)
+    monkeypatch.setattr(ctx, "_SPARSE", 0)
+
+
+def test_literals_first_find_what_a_scan_finds(sparing):
+    pieces = [read(name, stream) for name in CASES + RUNS for stream in ("stdout", "stderr")]
+    text = b"\n".join(piece[:6000] for piece in pieces) + b"\nabab xx\nfoo12 3bar\nK\nab\ncd\n"
+    page = ctx._Reading(ctx.Source.of_bytes("output", text), 1, text)
+    for expression in EXPRESSIONS:
+        expected = re.compile(b"(?m)\n(?:" + expression + b")").finditer(page.text)
+        assert spans(page.find(expression)) == spans(expected), expression
+    assert sum(bool(ctx._needs(expression)) for expression in EXPRESSIONS) > 0.8 * len(EXPRESSIONS)
+
+
+def test_literals_that_an_expression_needs():
+    assert sorted(ctx._needs(rb"\d+ (?:errors?|warning)\.$")) == [b" error.", b" errors.", b" warning."]
+    assert sorted(ctx._needs(rb"[Ee]rror in (?P<path>[^\n]+)")) == [b"Error in ", b"error in "]
+    assert ctx._needs(rb"(?P<path>[^\n]+): done") == (b": done",)
+    assert ctx._needs(rb"(?:fatal)?[^\n]*") == () and ctx._needs(rb"(?:abc|\d+)") == ()
+    assert ctx._needs(rb"\s*error") == (), "which may stand in a later line"
+    assert ctx._needs(rb"(?i:error)") == (), "which may be spelt otherwise"
+
+
+@pytest.mark.parametrize("name", SMALL[::3])
+def test_literals_first_tell_the_same(name, sparing, monkeypatch):
+    sources, _, _ = load(name)
+    found = [ctx.summary_of(ctx.parse_diagnostics(sources, 1))]
+    monkeypatch.undo()
+    assert found == [ctx.summary_of(ctx.parse_diagnostics(sources, 1))]
+
+
+@given(
+    st.lists(st.sampled_from([b"", b"x", b"error: a", b"y" * 5000, b"\r"]), max_size=60),
+    st.lists(st.integers(0, 400_000), max_size=9),
+)
+def test_numbers_of_lines_in_any_order(lines, places):
+    raw = b"\n".join(lines)
+    page = ctx._Reading(ctx.Source.of_bytes("output", raw), 7, raw)
+    for place in places:
+        at = place % len(page.text)
+        assert page.line(at) == 6 + page.text.count(b"\n", 0, at + 1)
 
 
 # ── what is told from what ──
