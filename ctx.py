@@ -8807,7 +8807,7 @@ class _Reading:
 
     def __init__(self, source: Source, first: int, raw: bytes) -> None:
         self.source, self.first = source, first
-        self.text = b"\n" + rx(rb"(?m)^(?:##\[(?:error|warning)\]|\[[\w./-]+:[\w:-]+\] )").sub(b"", _normal(raw))
+        self.text = b"\n" + rx(rb"(?m)^(?:##\[(?:error|warning)\]|\[[\w./-]+:[\w:-]+\] |#\d+ \d+\.\d+ )").sub(b"", _normal(raw))
         self._words = _words_of(self.text)
         self._held: Dict[bytes, bool] = {}
         self._starts: Dict[bytes, List[int]] = {}
@@ -9618,7 +9618,7 @@ DIAGNOSTICS: List[Dialect] = [
     Dialect("ruff-format", (b"Would reformat: ", b"unformatted: "), (rb"Would reformat: (?P<path>[^\n]+)",
         rb"unformatted: (?P<message>[^\n]+)\n *--> " + _AT_PATH + rb")" + _AT_COLUMN + rb"$"), severity={b"": "unformatted"},
         summary=(rb"(?P<would_be_reformatted>\d+) files? would be reformatted(?:, "
-            rb"(?P<already_formatted>\d+) files? already formatted)?$",), success=rb"\d+ files? already formatted$",
+            rb"(?P<already_formatted>\d+) files? already formatted)?$",), success=rb"\d+ files? (?:already formatted|left unchanged|reformatted)(?:, \d+ files? left unchanged)?$",
         claims=("would_be_reformatted",), more=rb"[ \t]|\d+ +[|+-]"),
     Dialect("flake8", (b".py:", b".pyi:"),
         (_CODED + _AT_PATH + rb"\.pyi?)" + _AT_COLUMN + rb": (?P<code>[A-Z]{1,4}\d{2,4}) " + _REST,
@@ -9671,6 +9671,9 @@ DIAGNOSTICS: List[Dialect] = [
             rb"(?P<code>[^()\n]+)\))?$",), summary=(rb"(?P<problems>\d+) problems?$",), claims=("problems",)),
     Dialect("yamllint", (b": [error] ", b": [warning] "),
         (_AT_PATH + rb")" + _AT_COLUMN + rb": \[(?P<severity>error|warning)\] (?P<message>[^\n]*?)(?: \((?P<code>[\w-]+)\))?$",)),
+    Dialect("yamllint", (b"::error file=", b"::warning file="),
+        (rb"::(?P<severity>error|warning) file=(?P<path>[^,\n]+),line=(?P<line>\d+),col=(?P<col>\d+)::(?P=line):(?P=col) "
+            rb"\[(?P<code>[\w-]+)\] " + _REST,)),
     Dialect("stylelint", ("✖".encode(), "⚠".encode()),
         (rb" +(?P<line>\d+):(?P<col>\d+) +(?P<severity>\xe2\x9c\x96|\xe2\x9a\xa0) +(?P<message>\S[^\n]*?)(?:  +"
             rb"(?P<code>[\w/@-]+))?$",), locations=(rb"(?P<path>(?!\s)[^\n]+)(?=\n +\d+:\d+ +(?:\xe2\x9c\x96|\xe2\x9a\xa0) )",),
@@ -9699,8 +9702,9 @@ DIAGNOSTICS: List[Dialect] = [
     Dialect("markdownlint", (b" MD0", b"/MD0"),
         (_AT_PATH + rb")" + _AT_LINE + rb" (?:(?P<severity>error|warning) )?(?P<code>MD\d{3})(?:/[\w/-]+)? " + _REST,),
         summary=(rb"Summary: (?P<errors>\d+) error\(s\)",), success=rb"Summary: 0 error\(s\)"),
-    Dialect("hadolint", (b" DL", b" SC"),
-        (_AT_PATH + rb"):(?P<line>\d+) (?P<code>(?:DL|SC)\d{4}) (?P<severity>error|warning|info|style): " + _REST,)),
+    Dialect("hadolint", (b" DL", b" SC", b" unexpected "),
+        (_AT_PATH + rb"):(?P<line>\d+) (?P<code>(?:DL|SC)\d{4}) (?P<severity>error|warning|info|style): " + _REST,
+        _AT_PATH + rb"Dockerfile[^\s:]*)" + _AT_COLUMN + rb" (?P<message>unexpected [^\n]*)")),
     Dialect("black", (b"would reformat", b"cannot format ", b"cannot parse", b"would be reformatted"),
         (rb"would reformat (?P<path>[^\n]+)",
         rb"error: cannot parse: (?P<path>[^\n]+):(?P<line>\d+):(?P<col>\d+)(?:\n(?:    [^\n]*\n){1,4}(?P<message>"
@@ -9712,7 +9716,7 @@ DIAGNOSTICS: List[Dialect] = [
         summary=(rb"(?:All done! [^\n]*\n|Oh no! [^\n]*\n)?(?P<would_be_reformatted>\d+) files? would be reformatted",
         rb"[^\n]*?(?P<would_be_left_unchanged>\d+) files? would be left unchanged",
         rb"[^\n]*?(?P<would_fail_to_reformat>\d+) files? (?:would fail|failed) to reformat"),
-        success=rb"(?:All done! [^\n]*\n)?\d+ files? (?:would be |already )?(?:left unchanged|formatted)",
+        success=rb"(?:All done! [^\n]*\n)?\d+ files? (?:would be )?(?:left unchanged|reformatted)[^\n]*\.$",
         claims=("would_be_reformatted", "would_fail_to_reformat")),
     Dialect("prettier", (b"[error] ", b"[warn] "),
         (rb"\[error\] (?P<path>[^\n:]+): (?P<message>(?P<severity>\w*Error): [^\n]*?)(?: \((?P<line>\d+):" rb"(?P<col>\d+)\))?$",
@@ -9822,7 +9826,9 @@ DIAGNOSTICS: List[Dialect] = [
         rb"error during build:\n(?!Build failed)(?P<message>[^\n]+)(?:\n(?:[^\n]*\n){0,3}?file: (?P<path>[^\n:]+)"
             rb"(?::(?P<line>\d+):(?P<col>\d+))?)?"), success=rb"\xe2\x9c\x93 built in ", sign=rb"^error during build|^vite v\d",
         more=rb"[^\n]|$"),
-    Dialect("docker", (b"failed to solve", b"returned a non-zero code"), (rb"(?:ERROR: )?(?P<step>failed to solve): " + _REST,
+    Dialect("docker", (b"failed to solve", b"returned a non-zero code"),
+        (rb" > (?P<step>\[[^\]\n]*\d+/\d+\] [^\n]*):(?:\n(?!------)[^\n]*){0,60}\n------\n(?P<path>[^\s:]+):(?P<line>\d+)$",
+        rb" > (?P<step>\[[^\]\n]*\d+/\d+\] [^\n]*):$", rb"(?:ERROR: )?(?P<step>failed to solve): " + _REST,
         rb"(?P<message>The command '(?P<step>[^\n]+)' returned a non-zero code: \d+)"), more=rb"(?!)"),
 ]  # fmt: skip
 
@@ -11652,7 +11658,8 @@ PACKAGING: List[Dialect] = [
         notes=rb"ERROR: ResolutionImpossible|error: (?:subprocess-exited-with-error|metadata-generation-failed|"
             rb"failed-wheel-build)",
         sign=rb"^(?:Collecting|Requirement already|Looking in|Processing|Obtaining) |^ERROR: (?:Cannot install|Could not|"
-            rb"No matching|Failed|Package|pip's|Invalid|Directory)|^Successfully installed |^ *error: subprocess-exited"),
+            rb"No matching|Failed|Package|pip's|Invalid|Directory)|^Successfully installed |^ *error: subprocess-exited|"
+            rb"^[\w.-]+ [\w.!+-]+ requires [^\n]+, (?:which is not installed|but you have [^\n]+)\.$"),
     Dialect("npm", (b"npm error ", b"npm ERR! ", b"# npm audit report"),
         (_NPM + rb"(?P<message>While resolving: (?P<identity>\S+))",
         _NPM + rb"(?P<message>(?:Found|Conflicting peer dependency): (?P<identity>\S+))",
@@ -11666,6 +11673,7 @@ PACKAGING: List[Dialect] = [
         _NPM + rb"path (?P<location>[^\n]+)\n(?:" + _NPM + rb"[^\n]*\n){0,4}?" + _NPM
             + rb"(?P<message>command (?P<identity>\S[^\n]*))",
         _NPM + rb"(?P<message>Lifecycle script [`'](?P<identity>[^`'\n]+)[`'] failed[^\n]*)",
+        _NPM + rb"(?P<message>request to (?P<identity>\S+) failed[^\n]*|audit endpoint returned an error[^\n]*)",
         _NPM + rb"(?P<code>EJSONPARSE|EUSAGE|ENOTFOUND|ECONNREFUSED|EINTEGRITY|EACCES|ENEEDAUTH) (?P<message>[^\n]+)",
         rb"(?P<identity>@?[\w./-]+)  (?P<message>[<>=*^~\d][^\n]*)\n(?:Severity: (?P<severity>\w+)\n)?"
             rb"(?=[^\n]* - https?://|Depends on vulnerable)"), severity={b"": "package", b"critical": "package 10",
@@ -11674,54 +11682,71 @@ PACKAGING: List[Dialect] = [
         more=_NPM + rb" |[ \t]", success=rb"(?:added|removed|changed) \d+ packages?|up to date\b|found 0 vulnerabilities"),
     Dialect("pnpm", (b"ERR_PNPM_",), (rb"Error: (?P<code>ERR_PNPM_\w+)\n(?:[^\n]*\n){1,8}?[^\n]*?(?P<message>(?:Failed to resolve|"
             rb"No matching version found for|404 Not Found[^\n]*?) (?P<identity>[^\s@]*@?[^\s@]+@[^\s,]+)[^\n]*)",
+        rb"Error: (?P<code>ERR_PNPM_\w+)\n\n  \xc3\x97 [^\n]*\n(?:  (?:\xe2\x94\x82|\xe2\x94\x9c)[^\n]*\n)*"
+            rb"  \xe2\x95\xb0\xe2\x94\x80\xe2\x96\xb6 (?P<message>[^\n]*)",
+        rb"Error: (?P<code>ERR_PNPM_\w+)\n\n  \xc3\x97 (?P<message>[^\n]*)",
         rb"(?:\xe2\x80\x89|Error:)? *(?P<code>ERR_PNPM_\w+)(?:\xe2\x80\x89)? *(?P<message>[^\n]*?(?:for|of|from|"
             rb"GET) (?P<identity>[^\s:]+)[^\n]*)",
         rb"(?:\xe2\x80\x89|Error:)? *(?P<code>ERR_PNPM_\w+)(?:\xe2\x80\x89)? *(?P<message>[^\n]*)"), severity={b"": "package"},
-        more=rb"[ \t]|$"),
+        more=rb"[ \t]|$", success=rb"Done in [\d.]+m?s using pnpm v"),
     Dialect("yarn", (b"error ", b"YN00"),
         (rb"error (?P<message>Couldn't find (?:any versions for |package )\"(?P<identity>[^\"\n]+)\"[^\n]*)",
+        rb"error (?P<message>\"(?P<identity>[^\"\n]+)\" (?:not installed|is wrong version|could not be)[^\n]*)",
         rb"error (?P<message>(?:An unexpected error occurred|(?P<identity>[^\s:]+)(?:@|: )|Command )[^\n]*)",
         rb"\xe2\x9e\xa4 (?P<code>YN00(?!00|02|13|60|86|07|19|50)\d\d): (?:\xe2\x94\x82|\xe2\x94\x94|\xe2\x94\x8c)? ?"
             rb"(?P<message>(?P<identity>[^\s:]+(?:@[^\s:]+(?::[^\s:]+)?)?)[^\n]*)"), severity={b"": "package"},
-        sign=rb"^yarn [\w ]*v?\d|\xe2\x9e\xa4 YN\d{4}|^info Visit https://yarnpkg"),
-    Dialect("uv", (" × ".encode(), b"error: "),
+        sign=rb"^yarn [\w ]*v?\d|\xe2\x9e\xa4 YN\d{4}|^info Visit https://yarnpkg", claims=("errors",),
+        summary=(rb"error Found (?P<errors>\d+) errors?\.$",),
+        success=rb"success (?:Saved lockfile|Already up-to-date|Folder in sync)|\xe2\x9e\xa4 YN0000: \S* ?Done"),
+    Dialect("uv", (" × ".encode(), b"error: ", b"The package `"),
         (rb" *(?:\xc3\x97|error:) (?P<message>No solution found[^\n]*)(?:\n[^\n]*?\b(?:versions? of|depends? on|"
             rb"requires?) (?P<identity>\S+?)[,.]?(?=\s|$))?",
         rb" *\xc3\x97 (?P<message>Failed to [^\n]*?`(?P<identity>[^`\n]+)`[^\n]*)",
-        rb"error: (?P<message>(?:Failed|No |Distribution|The lockfile|Request failed|Package)[^\n]*)"), severity={b"": "package"},
-        more=rb"[ \t]",
+        rb"error: (?P<message>(?:Failed|No |Distribution|The lockfile|Request failed|Package)[^\n]*)",
+        rb"The package `(?P<identity>[^`\n]+)` (?P<message>[^\n]+)"), severity={b"": "package"},
+        summary=(rb"Found (?P<incompatibilities>\d+) incompatibilit(?:y|ies)$",), claims=("incompatibilities",), more=rb"[ \t]",
         sign=rb"No solution found when resolving|\xe2\x95\xb0\xe2\x94\x80\xe2\x96\xb6 |^(?:Resolved|Audited|Installed|"
-            rb"Prepared|Using CPython) ", success=rb"(?:Installed|Audited|Uninstalled) \d+ packages? in "),
+            rb"Prepared|Using CPython) |^Found \d+ incompatibilit", success=rb"(?:Installed|Audited|Uninstalled) \d+ packages? in |All installed packages are compatible$"),
     Dialect("poetry", (b"version solving failed", b"Because "),
         (rb" *(?P<message>(?:Because|So, because) [^\n]*?(?:depends on|requires|depends on both|no versions of) "
             rb"(?P<identity>[^\s]+(?: \([^)\n]*\))?)[^\n]*)",), severity={b"": "package"}, sign=rb"version solving failed",
         more=rb" *(?:and|so|thus|Thus) |$"),
-    Dialect("cargo", (b"error: failed to ", b"error: no matching package", b"error: the lock file", b"error: package `"),
+    Dialect("poetry", (b"Poetry configuration is invalid",), (rb" +- (?P<message>\S[^\n]*)",), severity={b"": "package"},
+        sign=_NEAR_BY + rb"^The Poetry configuration is invalid:$"),
+    Dialect("cargo", (b"error: failed to ", b"error: no matching package", b"error: the lock file", b"error: package `", b".toml:"),
         (rb"error: (?P<message>(?:failed to (?:select a version for|get|download|load source for dependency|resolve)|"
             rb"no matching package(?: named)?(?: found)?|package)[^`\n]*`(?P<identity>[^`\n]+)`[^\n]*)",
         rb"error: (?P<message>failed to parse manifest at `(?P<location>[^`\n]+)`)",
+        rb"error: (?P<message>[^\n]+)\n *--> (?P<path>[^\n]*\.toml)" + _AT_COLUMN + rb"$",
         rb"error: (?P<message>(?:the lock file|no matching package found|failed to)[^\n]*)"), severity={b"": "package"},
         more=rb"[ \t]|Caused by|$",
         sign=rb"^error: (?:failed to (?:select|get|download|load|parse manifest|resolve|sync)|no matching package|"
-            rb"the lock file|package `)"),
-    Dialect("go-mod", (b"go: ",),
-        (rb"go: (?P<message>(?:module |finding module for package )?(?P<identity>[\w./-]+\.[\w./-]+" rb"(?:@[^\s:]+)?):? [^\n]+)",
+            rb"the lock file|package `)|^ *--> [^\n]*Cargo\.toml:\d"),
+    Dialect("go-mod", (b"go: ", b" imports"),
+        (rb"go: (?P<message>(?:module )?(?P<identity>[\w./-]+\.[\w./-]+" rb"(?:@[^\s:]+)?):? [^\n]+)",
+        rb"\t(?P<message>(?P<identity>\S+\.\S+): (?:module |cannot find module |no required module )[^\n]*)",
+        rb"(?P<path>\S*go\.(?:mod|work)):(?P<line>\d+): " + _REST,
         rb"go: (?P<message>(?:updates to go\.(?:mod|sum)|inconsistent|cannot find|go\.mod)[^\n]*)"), severity={b"": "package"},
-        sign=rb"^go: (?:module |updates |inconsistent|cannot find|[\w./-]+@\S+: |[\w./-]+: (?:no matching|module|invalid|"
+        sign=rb"^go: (?:module |updates |inconsistent|cannot find|errors parsing |finding module for package |[\w./-]+@\S+: |[\w./-]+: (?:no matching|module|invalid|"
             rb"unrecognized))", more=rb"\t"),
     Dialect("bundler", (b"Could not find gem", b"Bundler could not", b"Could not find compatible"),
         (rb"(?P<message>Could not find gem '(?P<identity>[^'\n]+)'[^\n]*)",
         rb"(?P<message>Bundler could not find compatible versions for gem \"(?P<identity>[^\"\n]+)\"[^\n]*)",
-        rb"Because (?P<message>[^\n]*? depends on (?P<identity>[\w-]+)[^\n]*)"), severity={b"": "package"}),
+        rb"Because (?P<message>[^\n]*? depends on (?P<identity>[\w-]+)[^\n]*)"), severity={b"": "package"},
+        success=rb"Bundle (?:complete|updated)!|The Gemfile's dependencies are satisfied"),
+    Dialect("bundler", (b"gems are missing",), (rb" \* (?P<identity>[\w.-]+ \([^)\n]*\))",), severity={b"": "package"},
+        sign=_NEAR_BY + rb"^The following gems are missing$"),
     Dialect("apt", (b"E: ", b"unmet dependencies"), (rb"E: (?P<message>Unable to locate package (?P<identity>\S+))",
         rb"E: (?P<message>Package '(?P<identity>[^'\n]+)' has no installation candidate)",
         rb"E: (?P<message>Version '[^'\n]+' for '(?P<identity>[^'\n]+)' was not found)",
         rb" (?P<identity>[\w.+:-]+) : (?P<message>(?:Depends|PreDepends|Conflicts|Breaks|Recommends): [^\n]+)",
         rb"E: (?P<message>(?:Unable to (?:correct|fetch|acquire|lock)|Failed to fetch|Could not|Sub-process|"
-            rb"The repository|Broken|Unmet|dpkg was)[^\n]*)"), severity={b"": "package"}, sign=rb"^E: |unmet dependencies"),
+            rb"The repository|Broken|Unmet|dpkg was)[^\n]*)"), severity={b"": "package"}, sign=rb"^E: |unmet dependencies",
+        success=rb"\d+ upgraded, \d+ newly installed, (?:\d+ reinstalled, )?(?:\d+ downgraded, )?\d+ to remove and \d+ not upgraded\."),
     Dialect("composer", (b"composer.json requires", b"could not be resolved"),
         (rb" +- (?P<message>(?:Root )?composer\.json requires (?P<identity>\S+)[^\n]*)",
-        rb" +- (?P<message>(?P<identity>\S+/\S+) [^\n]* requires [^\n]*)"), severity={b"": "package"}),
+        rb" +- (?P<message>(?P<identity>\S+/\S+) [^\n]* requires [^\n]*)"), severity={b"": "package"},
+        success=rb"Generating (?:optimized )?autoload files$|Nothing to install, update or remove$"),
 ]  # fmt: skip
 
 
