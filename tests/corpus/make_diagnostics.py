@@ -185,6 +185,10 @@ CARGO_BROKEN = {**RUST_PASS, "Cargo.toml": '[package]\nname = "orders"\nversion 
 GO_FLOOD = {"go.mod": GO["go.mod"], **numbered("p{n}/p.go".replace("{n}", "%d"), "package p{n}\n\nfunc F() int {\n" + "".join("\t_ = missing%d\n" % k for k in range(12)) + "\treturn \"x\"\n}\n", 9)}
 GO_MANY = {"go.mod": GO["go.mod"] + "\nrequire (\n" + "".join("\texample.com/mod%d v1.0.0\n" % n for n in range(70)) + ")\n", "main.go": "package main\n\nfunc main() {}\n"}
 JAVA_FLOOD = {"Flood.java": "public class Flood {\n" + "".join("    int f%d() { return missing%d; }\n    String g%d() { return %d; }\n" % (n, n, n, n) for n in range(60)) + "}\n"}
+POM = '<project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0</modelVersion><groupId>x</groupId><artifactId>demo</artifactId><version>1</version>\n<properties><maven.compiler.source>17</maven.compiler.source><maven.compiler.target>17</maven.compiler.target><project.build.sourceEncoding>UTF-8</project.build.sourceEncoding></properties>\n<build><plugins><plugin><artifactId>maven-resources-plugin</artifactId><version>3.3.1</version></plugin><plugin><artifactId>maven-compiler-plugin</artifactId><version>3.13.0</version><configuration><showWarnings>true</showWarnings><compilerArgs><arg>-Xmaxerrs</arg><arg>500</arg></compilerArgs></configuration></plugin></plugins></build></project>\n'
+MAVEN_BAD = {"pom.xml": POM, "src/main/java/Bad.java": JAVA["Bad.java"]}
+MAVEN_PASS = {"pom.xml": POM, "src/main/java/Ok.java": JAVA["Ok.java"]}
+MAVEN_FLOOD = {"pom.xml": POM, "src/main/java/Flood.java": JAVA_FLOOD["Flood.java"]}
 GRADLE_BAD = {"build.gradle": "apply plugin: 'java'\n", "src/main/java/Bad.java": JAVA["Bad.java"], "settings.gradle": "rootProject.name = 'demo'\n"}
 GRADLE_PASS = {**GRADLE_BAD, "src/main/java/Bad.java": JAVA["Ok.java"].replace("Ok", "Bad")}
 GRADLE_TASKS = {"build.gradle": "".join("task t%d { doLast { throw new GradleException('no %d') } }\n" % (n, n) for n in range(70)) + "task everything { dependsOn %s }\n" % ", ".join("t%d" % n for n in range(70)), "settings.gradle": "rootProject.name = 'demo'\n"}
@@ -315,6 +319,11 @@ def javac(text):  # raw diagnostics of the compiler's own tests
 
 
 @machine
+def javac_columns(text):
+    return [fact(m[1], int(m[2]), int(m[3])) for m in re.finditer(r"(?m)^(\S+\.java):(\d+):(\d+): compiler\.err", text)]
+
+
+@machine
 def hadolint(text):
     return [fact(i["file"], i["line"], None, i["code"], i["message"], i["level"]) for i in json.loads(text)]
 
@@ -338,6 +347,8 @@ def lines(text):  # an expression over the same text: weaker evidence
 def tsc(text):  # plain lines of a second run
     return [fact(m[1], int(m[2]), int(m[3]), m[4], m[5]) for m in re.finditer(r"(?m)^(\S.*?)\((\d+),(\d+)\): error (TS\d+): (.*)$", text)]
 
+
+MVN = "mvn -o -B -Dmaven.repo.local=%s" % os.path.expanduser("~/.m2/repository")
 
 # name, profile, project, command, (reader, command for the truth), further truth
 CASES = [
@@ -507,6 +518,10 @@ CASES = [
     ("dg_gomod_syntax", "go-mod", {**GO_VET, "go.mod": GO["go.mod"] + "\nrequir example.com/nowhere v1.0.0\n"}, "go build ./...", None, {"locations": ["go.mod:5"]}),
     ("dg_gomod_tidy", "go-mod", {**GO_VET, "main.go": 'package main\n\nimport (\n\t_ "example.com/nowhere"\n\t_ "example.com/other/sub"\n)\n\nfunc main() {}\n'}, "GOPROXY=off go mod tidy", None, {"messages": ["example.com/nowhere", "example.com/other/sub"]}),
     ("dg_javac_flood", "javac", JAVA_FLOOD, "javac -Xmaxerrs 500 Flood.java", ("javac", "javac -XDrawDiagnostics -Xmaxerrs 500 Flood.java 2>&1"), {"any_message": True}),
+    ("dg_maven_compile", "maven", MAVEN_BAD, MVN + " compile", ("javac_columns", "javac -XDrawDiagnostics src/main/java/Bad.java 2>&1"), {"any_message": True}),
+    ("dg_maven_flood", "maven", MAVEN_FLOOD, MVN + " compile", ("javac_columns", "javac -XDrawDiagnostics -Xmaxerrs 500 src/main/java/Flood.java 2>&1"), {"any_message": True}),
+    ("dg_maven_pass", "maven", MAVEN_PASS, MVN + " compile", None, {}),
+    ("dg_maven_plugin", "maven", MAVEN_PASS, MVN + " nosuch:goal", None, {"messages": ["nosuch"]}),
     ("dg_gradle_compile", "gradle", GRADLE_BAD, "gradle --offline --no-daemon --console=plain compileJava", None, {"steps": [":compileJava"], "locations": ["Bad.java:4"]}),
     ("dg_gradle_flood", "gradle", GRADLE_TASKS, "gradle --offline --no-daemon --console=plain --continue everything", None, {"steps": [":t%d" % n for n in range(70)]}),
     ("dg_gradle_pass", "gradle", GRADLE_PASS, "gradle --offline --no-daemon --console=plain compileJava", None, {}),
@@ -709,7 +724,7 @@ def run(tools, name, files, command):
 
 def neutral(data, tools):
     """The tools' own places named neutrally."""
-    for here, there in ((os.path.join(tools, "v"), "/opt/venv"), (os.path.join(tools, "node"), "/opt/node"), (os.path.expanduser("~/.cargo"), "/opt/cargo"), (os.path.expanduser("~/.rustup"), "/opt/rustup"), (os.path.expanduser("~/.pyenv"), "/opt/pyenv"), (tools, "/opt")):
+    for here, there in ((os.path.join(tools, "v"), "/opt/venv"), (os.path.join(tools, "node"), "/opt/node"), (os.path.expanduser("~/.cargo"), "/opt/cargo"), (os.path.expanduser("~/.rustup"), "/opt/rustup"), (os.path.expanduser("~/.pyenv"), "/opt/pyenv"), (os.path.expanduser("~/.m2"), "/opt/m2"), (tools, "/opt")):
         data = data.replace(os.path.abspath(here).encode(), there.encode())
     return data
 
@@ -755,7 +770,7 @@ def make(out, tools, case, versions):
         else:
             with open(os.path.join(folder, key), "wb") as file:
                 file.write(data)
-    for key, text in (("cmd", command + "\n"), ("exit", "%d\n" % status), ("truth.json", json.dumps(truth, indent=1, ensure_ascii=False) + "\n")):
+    for key, text in (("cmd", neutral(command.encode(), tools).decode() + "\n"), ("exit", "%d\n" % status), ("truth.json", json.dumps(truth, indent=1, ensure_ascii=False) + "\n")):
         with open(os.path.join(folder, key), "w", encoding="utf-8") as file:
             file.write(text)
     print(name, status, len(stdout), len(stderr), len(facts), flush=True)
