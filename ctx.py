@@ -9567,6 +9567,7 @@ def _flat(items: Any) -> Iterator[Tuple[str, Any]]:
 _AT_PATH = rb"(?P<path>(?:[A-Za-z]:[\\/][^:\n]{0,400}|(?![>|+=*#'\"`$<-])(?:[^\s:\\/]*[\\/][^:\n]{0,400}|[^\s:]{1,400}))"
 _NO_CODE = rb"(?![^\n]*[a-z]\]$)"
 _CODED = rb"(?=(?:[A-Za-z]:)?[^:\n]*:\d+(?::\d+)?: \[?[A-Zi])"  # most lines fail here, which is fast
+_HEADING = rb"(?P<path>(?:[A-Za-z]:)?(?!\s)[^\n:;{}=]*[^\s:;{}=,.])"  # one with nothing else in its line
 _AT_COLUMN = rb":(?P<line>\d+):(?P<col>\d+)"
 _AT_LINE = rb":(?P<line>\d+)(?::(?P<col>\d+))?"
 _REST = rb"(?P<message>[^\n]*)"
@@ -9656,11 +9657,11 @@ DIAGNOSTICS: List[Dialect] = [
         severity={b"note": "style"}),
     Dialect("yamllint", (b" error ", b" warning "),
         (rb" +(?P<line>\d+):(?P<col>\d+) +(?P<severity>error|warning) +(?P<message>\S[^\n]*?)  \((?P<code>[\w-]+)\)$",),
-        locations=(rb"(?P<path>(?!\s)[^\n]+)(?=\n +\d+:\d+ +(?:error|warning) )",),
+        locations=(_HEADING + rb"(?=\n +\d+:\d+ +(?:error|warning) )",),
         sign=rb"^ +\d+:\d+ +(?:error|warning) +\S[^\n]*  \([\w-]+\)$"),
     Dialect("eslint", (b" error ", b" warning "),
         (rb" +(?P<line>\d+):(?P<col>\d+) +(?P<severity>error|warning) +(?P<message>\S[^\n]*?)(?:  +(?P<code>"
-            rb"(?:@?[\w.-]+/)*[\w.-]+))?$",), locations=(rb"(?P<path>(?!\s)[^\n]+)(?=\n +\d+:\d+ +(?:error|warning) )",),
+            rb"(?:@?[\w.-]+/)*[\w.-]+))?$",), locations=(_HEADING + rb"(?=\n +\d+:\d+ +(?:error|warning) )",),
         summary=(rb"(?:\xe2\x9c\x96|\xe2\x9c\x95|x|X|\xc3\x97) (?P<problems>\d+) problems? \((?P<errors>\d+) errors?, "
             rb"(?P<warnings>\d+) warnings?\)",), more=rb"(?! +\d+:\d+ )[ \t]"),
     Dialect("eslint", (b" [Error", b" [Warning"),
@@ -9676,7 +9677,7 @@ DIAGNOSTICS: List[Dialect] = [
             rb"\[(?P<code>[\w-]+)\] " + _REST,)),
     Dialect("stylelint", ("✖".encode(), "⚠".encode()),
         (rb" +(?P<line>\d+):(?P<col>\d+) +(?P<severity>\xe2\x9c\x96|\xe2\x9a\xa0) +(?P<message>\S[^\n]*?)(?:  +"
-            rb"(?P<code>[\w/@-]+))?$",), locations=(rb"(?P<path>(?!\s)[^\n]+)(?=\n +\d+:\d+ +(?:\xe2\x9c\x96|\xe2\x9a\xa0) )",),
+            rb"(?P<code>[\w/@-]+))?$",), locations=(_HEADING + rb"(?=\n +\d+:\d+ +(?:\xe2\x9c\x96|\xe2\x9a\xa0) )",),
         severity={"✖".encode(): "error", "⚠".encode(): "warning"}, summary=(rb"\xe2\x9c\x96 (?P<problems>\d+) problems? \(",),
         claims=("problems",)),
     Dialect("biome", ("━━".encode(),), (_AT_PATH + rb")" + _AT_COLUMN
@@ -11762,7 +11763,7 @@ _FLOOR = 0.6  # value below which a line is not offered
 
 _RED = rb"(?:\x1b|\^\[)\[(?:\d+;)*(?:[349]1|101|38;5;(?:1|9|160|196))(?:;\d+)*m"
 _GREEN = rb"(?:\x1b|\^\[)\[(?:\d+;)*(?:[349]2|102|38;5;(?:2|10))(?:;\d+)*m"
-_OVERWRITTEN = rb"(?m)^[^\n]*\r(?=[^\n])"
+_OVERWRITTEN = rb"(?m)^[^\n]*\r(?=[^\r\n])"
 _COLUMNS = rb"(?m)^[^\t\n]{1,200}\t[^\t\n]{1,200}\t(?=(?:\xef\xbb\xbf)?\d{4}-)"  # job and step, of `gh run view --log`
 _STAMP = (  # GitLab puts stream number and flag behind the time; Docker's builder numbers its steps and counts seconds
     rb"(?m)^(?:\xef\xbb\xbf)?(?:\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?\]?(?: \d\d[OE][ +])? ?"

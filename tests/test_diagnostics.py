@@ -481,7 +481,7 @@ SPLIT = {
     "stamped": lambda line: b"2026-11-30T10:00:00.1234567Z " + line,
     "gitlab": lambda line: b"2026-11-30T10:00:00.123456Z 00O " + line,
     "crlf": lambda line: line + b"\r",
-    "ansi in words": lambda line: line[:5] + b"\x1b[1m" + line[5:9] + b"\x1b[0m\x1b[K" + line[9:],
+    "ansi in words": lambda line: line if b"\x1b" in line else line[:5] + b"\x1b[1m" + line[5:9] + b"\x1b[0m\x1b[K" + line[9:],
     "cut": lambda line: line[: len(line) - len(line) % 7],
     "indented": lambda line: b"    " + line,
     "quoted": lambda line: b"> " + line,
