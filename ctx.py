@@ -8056,9 +8056,9 @@ class _View:
                     last = at
 
 
-def find_each(data: bytes, literal: bytes) -> Iterator[int]:
-    """Indexes of a literal in `data`."""
-    at = data.find(literal)
+def find_each(data: bytes, literal: bytes, at: int = 0) -> Iterator[int]:
+    """Indexes of a literal in `data`, from an index on."""
+    at = data.find(literal, at)
     while at >= 0:
         yield at
         at = data.find(literal, at + 1)
@@ -8989,18 +8989,275 @@ def _unittest_evidence(source: Source, run: _Run, status: Optional[int]) -> Evid
     return evidence
 
 
-# ── diagnostics: compilers, builds, linters, type checkers, formatters. One engine; what is a tool's own is a row of a table. ──
+# ── reports: one close reading of an output, for every table of rows ──
 
 _READ_BYTES = 8 * MIB  # what is read line by line
 _CELLS = 64 * KIB  # of a larger output, cells that hold one of the anchors are read, the rarest anchors first
 _ANCHORS = (
-    b"error: ", b": error", b" error ", b"ERROR", b"arning", b"*** ", b"FAILED: ", b".py:", b".go:", b"undefined ref", b"--> ",
-)  # fmt: skip
+    *(b"error: ", b": error", b" error ", b"ERROR", b"arning", b"*** ", b".py:", b".go:", b"undefined ref", b"--> "),
+    *(b"FAIL", b"not ok ", b"failed", b"failing", b"ailures", b"panic", b"Failed", "● ".encode(), "✖ ".encode()),
+)
+_LAST = 40  # lines at the end of a stream where a tool may say that all is well
+_DIGITS = b"0123456789"  # without them, many lines and words of a log read the same
+_MOST_WORDS = 100_000  # that are kept of a reading
+_STEP = 4 * KIB  # between two entries of a reading's index of lines
+_SMALL = 64 * KIB  # up to here an expression is tried at every line
+_SPARSE = 300  # bytes for each line that holds a literal; where these are closer, the search for them gains nothing
+
+
+class _Reading:
+    """Lines read closely, in normal form, each behind an LF; the first of them is line `first` of `source`.
+
+    What is looked for begins at the start of a line. Where its first line must hold a literal, only lines with that literal are
+    tried; the literal is looked for among the words first, each of which is there once.
+    """
+
+    __slots__ = ("source", "first", "text", "_words", "_held", "_starts", "_before")
+
+    def __init__(self, source: Source, first: int, raw: bytes) -> None:
+        self.source, self.first = source, first
+        self.text = b"\n" + rx(rb"(?m)^(?:##\[(?:error|warning)\]|\[[\w./-]+:[\w:-]+\] |#\d+ \d+\.\d+ )").sub(b"", _normal(raw))
+        self._words = _words_of(self.text)
+        self._held: Dict[bytes, bool] = {}
+        self._starts: Dict[bytes, List[int]] = {}
+        self._before = [0]
+
+    def line(self, at: int) -> int:
+        """Number of the line whose LF stands at or last before `at`."""
+        for start in range(len(self._before) * _STEP, at + 1, _STEP):
+            self._before.append(self._before[-1] + self.text.count(b"\n", start - _STEP, start))
+        block = at // _STEP
+        return self.first - 1 + self._before[block] + self.text.count(b"\n", block * _STEP, at + 1)
+
+    def tail(self) -> int:
+        """Where the last lines of the stream begin; the end of the page when they are not in it."""
+        at = len(self.text.rstrip())
+        if self.line(max(at - 1, 0)) < self.source.lines - _LAST:
+            return len(self.text)
+        for _ in range(_LAST):
+            at = self.text.rfind(b"\n", 0, max(at, 0))
+        return max(at, 0)
+
+    def holds(self, literals: Sequence[bytes]) -> bool:
+        """Whether one of some literals occurs."""
+        for literal in literals:
+            if literal not in self._held:
+                parts = literal.translate(None, _DIGITS).split()
+                self._held[literal] = all(part in self._words for part in parts) and literal in self.text
+            if self._held[literal]:
+                return True
+        return False
+
+    def candidates(self, pattern: bytes) -> Optional[List[int]]:
+        """Where the lines start in which an expression may fit, by the literals that it needs: at the LFs before them. None when
+        that is most lines."""
+        literals = _needs(pattern)
+        if not literals:
+            return None
+        held = [literal for literal in literals if self.holds((literal,))]
+        if sum(map(self.text.count, held)) * _SPARSE > len(self.text):
+            return None
+        starts = [self.starts(literal) for literal in held]
+        return starts[0] if len(starts) == 1 else sorted({start for own in starts for start in own})
+
+    def starts(self, literal: bytes) -> List[int]:
+        """Where the lines that hold a literal start."""
+        if literal not in self._starts:
+            found = self._starts[literal] = []
+            at = self.text.find(literal)
+            while at >= 0:
+                found.append(self.text.rfind(b"\n", 0, at))
+                end = self.text.find(b"\n", at)
+                at = self.text.find(literal, end) if end >= 0 else -1
+        return self._starts[literal]
+
+    def find(self, pattern: bytes, bounded: bool = False, at: int = 0) -> Iterator[Match[bytes]]:
+        """Where an expression fits from the start of a line on, from an LF on; the match begins at the LF before it. `bounded`
+        expressions see no more than 1 KiB of one line."""
+        starts = self.candidates(pattern) if len(self.text) - at > _SMALL else None
+        if starts is None and not bounded:
+            yield from rx(b"(?m)\n(?:" + pattern + b")").finditer(self.text, at)
+            return
+        for start in find_each(self.text, b"\n", at) if starts is None else starts:
+            if start < at:
+                continue
+            end = self.text.find(b"\n", start + 1) if bounded else -1
+            stop = min(end if end >= 0 else len(self.text), start + KIB) if bounded else len(self.text)
+            m = rx(b"(?m)\n(?:" + pattern + b")").match(self.text, start, stop)
+            if m:
+                yield m
+                at = m.end()
+
+    def says(self, pattern: bytes) -> bool:
+        """Whether an expression fits anywhere."""
+        return (not _needs(pattern) or self.holds(_needs(pattern))) and bool(rx(b"(?m)" + pattern).search(self.text))
+
+    def quote(self, at: int, value: float) -> Quote:
+        """The line behind the LF at `at`."""
+        number = self.line(at)
+        return Quote(self.source.name, number, self.source.line(number), value)
+
+
+def _words_of(text: bytes) -> bytes:
+    """The words of a text, without digits, each once; of a small text, or one of too many words, as they stand."""
+    bare = text.translate(None, _DIGITS)
+    words: Set[bytes] = set()
+    for line in set(bare.split(b"\n")) if len(bare) > _SMALL else ():
+        words.update(line.split())
+        if len(words) > _MOST_WORDS:
+            return bare
+    return b" ".join(words) or bare
+
+
+def read_closely(sources: Sequence[Source], rows: Sequence[Dialect] = ()) -> Tuple[List[_Reading], bool]:
+    """What is read of an output, and whether cells with an anchor were left out: over 8 MiB, those with the rarest are read, where
+    the literals of users' `rows` are anchors, too."""
+    readable = [source for source in sources if source.size and not is_binary(source)]
+    if sum(source.size for source in readable) <= _READ_BYTES:
+        return [_Reading(source, 1, source.read(0, source.size)) for source in readable], False
+    worth: Dict[Tuple[int, int], float] = {}
+    for number, source in enumerate(readable):
+        last = (source.size - 1) // _CELLS
+        for anchor in (*_ANCHORS, *(literal for row in rows for literal in row.match)):
+            cells = _anchored_cells(source, anchor)
+            for cell in cells:
+                worth[number, cell] = worth.get((number, cell), 0.0) + 1.0 / len(cells)
+        for cell in (0, last - 1, last):
+            worth[number, max(cell, 0)] = 2.0
+    chosen = sorted(worth, key=lambda key: (-worth[key], key))[: _READ_BYTES // _CELLS]
+    spans = _joined_cells(readable, sorted(chosen))
+    return [_Reading(source, *_lines_of_span(source, span)) for source, span in spans], len(chosen) < len(worth)
+
+
+def _anchored_cells(source: Source, anchor: bytes) -> List[int]:
+    """The cells of a source that hold a literal."""
+    cells: List[int] = []
+    for at, data in source.chunks():
+        pos = data.find(anchor)
+        while pos >= 0:
+            cells.append((at + pos) // _CELLS)
+            pos = data.find(anchor, (cells[-1] + 1) * _CELLS - at)
+    return cells
+
+
+def _joined_cells(sources: Sequence[Source], cells: Sequence[Tuple[int, int]]) -> List[Tuple[Source, Tuple[int, int]]]:
+    """Byte spans of cells, neighbours in one."""
+    spans: List[Tuple[Source, Tuple[int, int]]] = []
+    for number, cell in cells:
+        source, start = sources[number], cell * _CELLS
+        end = min(source.size, start + _CELLS)
+        if spans and spans[-1][0] is source and spans[-1][1][1] == start:
+            spans[-1] = source, (spans[-1][1][0], end)
+        else:
+            spans.append((source, (start, end)))
+    return spans
+
+
+def _lines_of_span(source: Source, span: Tuple[int, int]) -> Tuple[int, bytes]:
+    """The whole lines of a byte span: the number of the first, and their bytes."""
+    start, end = span
+    data = source.read(start, end)
+    skip = 0 if not start or source.read(start - 1, start) == b"\n" else data.find(b"\n") + 1
+    cut = len(data) if end == source.size else data.rfind(b"\n") + 1
+    return source.line_at(start + skip), data[skip:cut]
+
+
+_NEEDS: Dict[bytes, Tuple[bytes, ...]] = {}
+_MOST_TEXTS = 24  # that an expression's part is told apart into
+
+
+def _needs(pattern: bytes) -> Tuple[bytes, ...]:
+    """Literals of which every match of an expression holds one in its first line; none when that cannot be told, or they would
+    be so short that they stand in most lines."""
+    found = _NEEDS.get(pattern)
+    if found is None:
+        flagged = rx(rb"\(\?[aiLmux-]*[isx]").search(pattern)  # under which a literal fits other texts, or a dot an LF
+        literals = () if flagged else _literals(_parsed(pattern))[0]
+        found = _NEEDS[pattern] = tuple(dict.fromkeys(literals)) if _telling(literals) > 1 else ()
+    return found
+
+
+def _parsed(pattern: bytes) -> Any:
+    """An expression as Python's own parser reads it."""
+    try:
+        from re import _parser as parser  # type: ignore[attr-defined]
+    except ImportError:
+        import sre_parse as parser
+    return parser.parse(pattern)
+
+
+def _telling(texts: Sequence[bytes]) -> int:
+    """How much the least of some literals tells: how many characters it has that are no digit and no blank."""
+    return min((len(text.translate(None, _DIGITS + b" ")) for text in texts), default=0)
+
+
+def _flat(items: Any) -> Iterator[Tuple[str, Any]]:
+    """The items of a parsed expression, those of groups in their place."""
+    for op, value in items:
+        if str(op) == "SUBPATTERN":
+            yield from _flat(value[3])
+        else:
+            yield str(op), value
+
+
+def _literals(items: Any) -> Tuple[Sequence[bytes], Sequence[bytes], bool]:
+    """What a parsed expression fits: literals one of which its first line must hold, all texts if they are few, and whether it can
+    reach into a next line."""
+    best: Sequence[bytes] = ()
+    run: Sequence[bytes] = (b"",)
+    whole = True
+    for name, value in _flat(items):
+        own, texts, again, ends = _literals_of(name, value)
+        wide = len(run) * len(texts) > _MOST_TEXTS
+        joined = run if wide or not texts else [before + text for before in run for text in texts]
+        if texts and not again and not wide:
+            run = joined
+            continue
+        best = max(best, joined, own or texts, key=_telling)
+        run, whole = again and texts or (b"",), False
+        if ends:
+            return best, (), True
+    return max(best, run, key=_telling), run if whole else (), False
+
+
+def _literals_of(name: str, value: Any) -> Tuple[Sequence[bytes], Sequence[bytes], bool, bool]:
+    """The same of one item of an expression, and before the last, whether the texts may come again."""
+    if name == "LITERAL" and value != 10:
+        return (), (bytes([value]),), False, False
+    if name in ("AT", "ASSERT", "ASSERT_NOT"):
+        return (), (b"",), False, False
+    if name == "IN" and len(value) <= 8 and all(str(op) == "LITERAL" and code != 10 for op, code in value):
+        return (), [bytes([code]) for _, code in value], False, False
+    if name == "BRANCH":
+        parts = [_literals(branch) for branch in value[1]]
+        texts = [text for _, exact, _ in parts for text in exact] if all(exact for _, exact, _ in parts) else []
+        own = [text for best, _, _ in parts for text in best] if all(best for best, _, _ in parts) else []
+        return own, texts, False, any(ends for _, _, ends in parts)
+    if name.endswith("_REPEAT"):
+        best, exact, ends = _literals(value[2])
+        if tuple(value[:2]) == (0, 1) and exact:
+            return (), (*exact, b""), False, False
+        return (best, exact, True, ends) if value[0] else ((), (), False, ends)
+    return (), (), False, name not in ("IN", "ANY", "NOT_LITERAL") or _fits_lf(name, value)
+
+
+def _fits_lf(name: str, value: Any) -> bool:
+    """Whether a class of characters has LF."""
+    if name != "IN":
+        return name == "NOT_LITERAL" and value != 10
+    has = False
+    for op, what in value:
+        kind, category = str(op), str(what)
+        has = has or kind == "LITERAL" and what == 10 or kind == "RANGE" and what[0] <= 10 <= what[1]
+        has = has or kind == "CATEGORY" and category in ("CATEGORY_SPACE", "CATEGORY_NOT_DIGIT", "CATEGORY_NOT_WORD")
+    return has != (str(value[0][0]) == "NEGATE")
+
+
+# ── diagnostics: compilers, builds, linters, type checkers, formatters. One engine; what is a tool's own is a row of a table. ──
+
 _EXPLAINED = 60  # facts of one tool that get context
 _SECTION = 60  # lines of a section
 _NEAR_BY = b"(?#near)"  # starts a sign that must occur among the lines it speaks for, or next to them
-_LAST = 40  # lines at the end of a stream where a tool may say that all is well
-DIAGNOSTICS_MARKERS = (b"\n",)  # the scan for what such reports hold is the engine's own
 
 # level of a diagnostic: (kind of fact, value)
 _LEVELS: Dict[str, Tuple[str, float]] = {
@@ -9069,113 +9326,6 @@ class Dialect:
         return kind, float(value or usual)
 
 
-class _Reading:
-    """Lines read closely, in normal form, each behind an LF; the first of them is line `first` of `source`."""
-
-    __slots__ = ("source", "first", "text", "_at", "_line", "_known")
-
-    def __init__(self, source: Source, first: int, raw: bytes) -> None:
-        self.source, self.first = source, first
-        self._known: Dict[bytes, bool] = {}
-        self.text = b"\n" + rx(rb"(?m)^(?:##\[(?:error|warning)\]|\[[\w./-]+:[\w:-]+\] )").sub(b"", _normal(raw))
-        self._at, self._line = 0, first
-
-    def line(self, at: int) -> int:
-        """Number of the line whose LF stands at or last before `at`; cheap when offsets come in order."""
-        if at < self._at:
-            self._at, self._line = 0, self.first
-        self._line += self.text.count(b"\n", self._at + 1, at + 1)
-        self._at = at
-        return self._line
-
-    def tail(self) -> int:
-        """Where the last lines of the stream begin; the end of the page when they are not in it."""
-        end = self.first + self.text.rstrip().count(b"\n") - 1
-        if end < self.source.lines - _LAST:
-            return len(self.text)
-        at = len(self.text.rstrip())
-        for _ in range(_LAST):
-            at = self.text.rfind(b"\n", 0, max(at, 0))
-        return max(at, 0)
-
-    def find(self, pattern: bytes, bounded: bool = False, at: int = 0) -> Iterator[Match[bytes]]:
-        """Where an expression fits from the start of a line on, from an LF on; the match begins at the LF before it."""
-        compiled = rx(b"(?m)\n(?:" + pattern + b")")
-        if not bounded:
-            yield from compiled.finditer(self.text, at)
-            return
-        while at >= 0:
-            end = self.text.find(b"\n", at + 1)
-            m = compiled.match(self.text, at, min(at + PROFILE_LINE, len(self.text) if end < 0 else end))
-            if m:
-                yield m
-            at = end
-
-    def quote(self, at: int, value: float) -> Quote:
-        """The line behind the LF at `at`."""
-        number = self.line(at)
-        return Quote(self.source.name, number, self.source.line(number), value)
-
-    def holds(self, row: Dialect) -> bool:
-        """Whether a literal of the row occurs."""
-        for literal in row.match:
-            if literal not in self._known:
-                self._known[literal] = literal in self.text
-        return any(self._known[literal] for literal in row.match)
-
-
-def _readings(sources: Sequence[Source], anchors: Sequence[bytes]) -> Tuple[List[_Reading], bool]:
-    """What is read of an output, and whether cells with an anchor were left out: over 8 MiB, those with the rarest are read."""
-    readable = [source for source in sources if source.size and not is_binary(source)]
-    if sum(source.size for source in readable) <= _READ_BYTES:
-        return [_Reading(source, 1, source.read(0, source.size)) for source in readable], False
-    worth: Dict[Tuple[int, int], float] = {}
-    for number, source in enumerate(readable):
-        last = (source.size - 1) // _CELLS
-        for anchor in anchors:
-            cells = _anchored_cells(source, anchor)
-            for cell in cells:
-                worth[number, cell] = worth.get((number, cell), 0.0) + 1.0 / len(cells)
-        for cell in (0, last - 1, last):
-            worth[number, max(cell, 0)] = 2.0
-    chosen = sorted(worth, key=lambda key: (-worth[key], key))[: _READ_BYTES // _CELLS]
-    spans = _joined_cells(readable, sorted(chosen))
-    return [_Reading(source, *_lines_of_span(source, span)) for source, span in spans], len(chosen) < len(worth)
-
-
-def _anchored_cells(source: Source, anchor: bytes) -> List[int]:
-    """The cells of a source that hold a literal."""
-    cells: List[int] = []
-    for at, data in source.chunks():
-        pos = data.find(anchor)
-        while pos >= 0:
-            cells.append((at + pos) // _CELLS)
-            pos = data.find(anchor, (cells[-1] + 1) * _CELLS - at)
-    return cells
-
-
-def _joined_cells(sources: Sequence[Source], cells: Sequence[Tuple[int, int]]) -> List[Tuple[Source, Tuple[int, int]]]:
-    """Byte spans of cells, neighbours in one."""
-    spans: List[Tuple[Source, Tuple[int, int]]] = []
-    for number, cell in cells:
-        source, start = sources[number], cell * _CELLS
-        end = min(source.size, start + _CELLS)
-        if spans and spans[-1][0] is source and spans[-1][1][1] == start:
-            spans[-1] = source, (spans[-1][1][0], end)
-        else:
-            spans.append((source, (start, end)))
-    return spans
-
-
-def _lines_of_span(source: Source, span: Tuple[int, int]) -> Tuple[int, bytes]:
-    """The whole lines of a byte span: the number of the first, and their bytes."""
-    start, end = span
-    data = source.read(start, end)
-    skip = 0 if not start or source.read(start - 1, start) == b"\n" else data.find(b"\n") + 1
-    cut = len(data) if end == source.size else data.rfind(b"\n") + 1
-    return source.line_at(start + skip), data[skip:cut]
-
-
 class _Found:
     """A diagnostic as it stands in a page: what fits which row, and the file that a line above gave."""
 
@@ -9203,40 +9353,49 @@ class _Found:
 
 def _fitting(row: Dialect, page: _Reading) -> List[Tuple[Match[bytes], bytes]]:
     """What fits a row in a page, in order, each line once, with the file that a line above gave."""
-    heads = sorted(
-        (m.start(), b":".join(m.group(name) for name in ("path", "line") if name in m.groupdict()))
-        for expression in row.locations
-        for m in page.find(expression, row.bounded)
-    )
-    found: Dict[int, Tuple[Match[bytes], bytes]] = {}
+    fits: Dict[int, Match[bytes]] = {}
     for expression in row.identities:
-        at, path = 0, b""
         for m in page.find(expression, row.bounded):
-            start = m.start()
-            if start in found:
-                continue
-            while at < len(heads) and heads[at][0] <= start:
-                path, at = heads[at][1], at + 1
-            if path or not row.locations or m.groupdict().get("path"):
-                found[start] = m, path
-    return [found[start] for start in sorted(found)]
+            fits.setdefault(m.start(), m)
+    if not (fits and row.locations):
+        return [(fits[start], b"") for start in sorted(fits)]
+    heads = [m for expression in row.locations for m in page.find(expression, row.bounded)]
+    heads.sort(key=lambda m: m.start())
+    found: List[Tuple[Match[bytes], bytes]] = []
+    at, path = 0, b""
+    for start in sorted(fits):
+        while at < len(heads) and heads[at].start() <= start:
+            path, at = b":".join(heads[at].group(name) for name in ("path", "line") if name in heads[at].groupdict()), at + 1
+        if path or fits[start].groupdict().get("path"):
+            found.append((fits[start], path))
+    return found
 
 
 class _Reporter:
     """What is known of one tool: its rows, the diagnostics that are its own, and where it gives its counts."""
 
-    __slots__ = ("name", "row", "hits", "closing", "passed")
+    __slots__ = ("name", "row", "hits", "places", "closing", "passed")
 
     def __init__(self, row: Dialect) -> None:
         self.name, self.row = row.name, row  # the first row of a name tells how the tool counts
         self.hits: List[_Found] = []
+        self.places: List[Tuple[int, int]] = []  # of each hit: number of its page, offset
         self.closing: List[Tuple[_Reading, Match[bytes]]] = []
         self.passed: List[Tuple[_Reading, Match[bytes]]] = []
 
-    def before(self, page: _Reading, at: int) -> int:
+    def settle(self, order: Dict[int, int]) -> None:
+        """Bring the diagnostics into the order in which they stand; `order` numbers pages by their id."""
+        self.hits.sort(key=lambda hit: (order[id(hit.page)], hit.match.start()))
+        self.places = [(order[id(hit.page)], hit.match.start()) for hit in self.hits]
+
+    def before(self, page: int, at: int) -> int:
         """Where the last of its diagnostics before an offset of a page starts; -1 when none does, -2 when it has none at all."""
-        starts = [hit.match.start() for hit in self.hits if hit.page is page and hit.match.start() < at]
-        return max(starts, default=-1 if self.hits else -2)
+        from bisect import bisect_left
+
+        number = bisect_left(self.places, (page, at)) - 1
+        if number < 0 or self.places[number][0] != page:
+            return -1 if self.hits else -2
+        return self.places[number][1]
 
     def totals(self) -> Dict[str, int]:
         """The tool's own counts."""
@@ -9330,21 +9489,23 @@ def _spans_of(own: List[Tuple[str, int, int]]) -> List[Tuple[str, int, int]]:
         own, gap = spans, gap * 4
 
 
-def parse_diagnostics(sources: List[Source], status: Optional[int], rows: Sequence[Dialect] = ()) -> List[Evidence]:
+def parse_diagnostics(
+    sources: List[Source], status: Optional[int], rows: Sequence[Dialect] = (), reading: Optional[Tuple[List[_Reading], bool]] = None
+) -> List[Evidence]:
     """What compilers, builds, linters, type checkers, formatters and packaging tools report, for each that is known by its output.
 
     Lines that several tools could have printed belong to the first row of the table whose sign occurs; `rows` come before the
     table. Of more than 8 MiB, what stands round words that such reports hold is read; what the tool's own total does not confirm
     is then `unsure`.
     """
-    pages, sampled = _readings(sources, [*_ANCHORS, *(literal for row in rows for literal in row.match)])
+    pages, sampled = reading or read_closely(sources, rows)
     tools: Dict[str, _Reporter] = {}
     taken: List[Set[int]] = [set() for _ in pages]
     for row in [*rows, *DIAGNOSTICS, *PACKAGING, *ANY_DIAGNOSTICS]:
-        fits = [_fitting(row, page) if page.holds(row) else [] for page in pages]
+        fits = [_fitting(row, page) if page.holds(row.match) else [] for page in pages]
         if row.sign.startswith(_NEAR_BY):
             fits = [_signed(row, page, fit) for page, fit in zip(pages, fits)]
-        elif any(fits) and row.sign and not any(rx(b"(?m)" + row.sign).search(page.text) for page in pages):
+        elif any(fits) and row.sign and not any(page.says(row.sign) for page in pages):
             continue
         tool = tools.setdefault(row.name, _Reporter(row))
         for page, own, fit in zip(pages, taken, fits):
@@ -9354,6 +9515,8 @@ def parse_diagnostics(sources: List[Source], status: Optional[int], rows: Sequen
                     if m.group().count(b"\n") > 1:
                         own.update(m.start() + at for at in find_each(m.group(), b"\n"))
                     tool.hits.append(_Found(row, page, m, path))
+    for tool in tools.values():
+        tool.settle({id(page): number for number, page in enumerate(pages)})
     _give_totals(list(tools.values()), pages)
     found = [tool.evidence(pages, sampled) for tool in tools.values()]
     found += [evidence for page in pages for evidence in _of_json(page)]
@@ -9374,7 +9537,7 @@ def _signed(row: Dialect, page: _Reading, fit: List[Tuple[Match[bytes], bytes]])
 
 def _give_totals(tools: Sequence[_Reporter], pages: Sequence[_Reading]) -> None:
     """Give each closing line to the tool that said something last before it, since many count in the same words."""
-    for page in pages:
+    for number, page in enumerate(pages):
         ends: Dict[int, List[Tuple[_Reporter, Match[bytes]]]] = {}
         tail = page.tail()
         for tool in tools:
@@ -9384,7 +9547,7 @@ def _give_totals(tools: Sequence[_Reporter], pages: Sequence[_Reading]) -> None:
             if tool.row.success and not tool.hits:
                 tool.passed += [(page, m) for m in page.find(tool.row.success, tool.row.bounded, tail)]
         for at in sorted(ends):
-            nearest = max((tool for tool, _ in ends[at]), key=lambda tool: tool.before(page, at))
+            nearest = max((tool for tool, _ in ends[at]), key=lambda tool: tool.before(number, at))
             nearest.closing += [(page, m) for tool, m in ends[at] if tool is nearest]
 
 
@@ -9422,7 +9585,7 @@ _JSON_REPORT = Dialect("", _JSON_LITERALS, (), severity={b"2": "error", b"1": "w
 
 def _of_json(page: _Reading) -> List[Evidence]:
     """The diagnostics of a report that is one JSON document, or one to a line."""
-    if not rx(rb"\s*[\[{]").match(page.text) or len(page.text) > _JSON_BYTES or not page.holds(_JSON_REPORT):
+    if not rx(rb"\s*[\[{]").match(page.text) or len(page.text) > _JSON_BYTES or not page.holds(_JSON_REPORT.match):
         return []
     documents = _json_documents(page.text)
     found: Dict[str, Evidence] = {}
@@ -9550,6 +9713,7 @@ def try_profile(row: Dialect, source: Source) -> Tuple[Optional[Evidence], List[
 _AT_PATH = rb"(?P<path>(?:[A-Za-z]:[\\/][^:\n]{0,400}|(?![>|+=*#'\"`$<-])(?:[^\s:\\/]*[\\/][^:\n]{0,400}|[^\s:]{1,400}))"
 _NO_CODE = rb"(?![^\n]*[a-z]\]$)"
 _CODED = rb"(?=(?:[A-Za-z]:)?[^:\n]*:\d+(?::\d+)?: \[?[A-Zi])"  # most lines fail here, which is fast
+_HEADING = rb"(?P<path>(?:[A-Za-z]:)?(?!\s)[^\n:;{}=]*[^\s:;{}=,.])"  # one with nothing else in its line
 _AT_COLUMN = rb":(?P<line>\d+):(?P<col>\d+)"
 _AT_LINE = rb":(?P<line>\d+)(?::(?P<col>\d+))?"
 _REST = rb"(?P<message>[^\n]*)"
@@ -9601,7 +9765,7 @@ DIAGNOSTICS: List[Dialect] = [
     Dialect("ruff-format", (b"Would reformat: ", b"unformatted: "), (rb"Would reformat: (?P<path>[^\n]+)",
         rb"unformatted: (?P<message>[^\n]+)\n *--> " + _AT_PATH + rb")" + _AT_COLUMN + rb"$"), severity={b"": "unformatted"},
         summary=(rb"(?P<would_be_reformatted>\d+) files? would be reformatted(?:, "
-            rb"(?P<already_formatted>\d+) files? already formatted)?$",), success=rb"\d+ files? already formatted$",
+            rb"(?P<already_formatted>\d+) files? already formatted)?$",), success=rb"\d+ files? (?:already formatted|left unchanged|reformatted)(?:, \d+ files? left unchanged)?$",
         claims=("would_be_reformatted",), more=rb"[ \t]|\d+ +[|+-]"),
     Dialect("flake8", (b".py:", b".pyi:"),
         (_CODED + _AT_PATH + rb"\.pyi?)" + _AT_COLUMN + rb": (?P<code>[A-Z]{1,4}\d{2,4}) " + _REST,
@@ -9639,11 +9803,11 @@ DIAGNOSTICS: List[Dialect] = [
         severity={b"note": "style"}),
     Dialect("yamllint", (b" error ", b" warning "),
         (rb" +(?P<line>\d+):(?P<col>\d+) +(?P<severity>error|warning) +(?P<message>\S[^\n]*?)  \((?P<code>[\w-]+)\)$",),
-        locations=(rb"(?P<path>(?!\s)[^\n]+)(?=\n +\d+:\d+ +(?:error|warning) )",),
+        locations=(_HEADING + rb"(?=\n +\d+:\d+ +(?:error|warning) )",),
         sign=rb"^ +\d+:\d+ +(?:error|warning) +\S[^\n]*  \([\w-]+\)$"),
     Dialect("eslint", (b" error ", b" warning "),
         (rb" +(?P<line>\d+):(?P<col>\d+) +(?P<severity>error|warning) +(?P<message>\S[^\n]*?)(?:  +(?P<code>"
-            rb"(?:@?[\w.-]+/)*[\w.-]+))?$",), locations=(rb"(?P<path>(?!\s)[^\n]+)(?=\n +\d+:\d+ +(?:error|warning) )",),
+            rb"(?:@?[\w.-]+/)*[\w.-]+))?$",), locations=(_HEADING + rb"(?=\n +\d+:\d+ +(?:error|warning) )",),
         summary=(rb"(?:\xe2\x9c\x96|\xe2\x9c\x95|x|X|\xc3\x97) (?P<problems>\d+) problems? \((?P<errors>\d+) errors?, "
             rb"(?P<warnings>\d+) warnings?\)",), more=rb"(?! +\d+:\d+ )[ \t]"),
     Dialect("eslint", (b" [Error", b" [Warning"),
@@ -9654,9 +9818,12 @@ DIAGNOSTICS: List[Dialect] = [
             rb"(?P<code>[^()\n]+)\))?$",), summary=(rb"(?P<problems>\d+) problems?$",), claims=("problems",)),
     Dialect("yamllint", (b": [error] ", b": [warning] "),
         (_AT_PATH + rb")" + _AT_COLUMN + rb": \[(?P<severity>error|warning)\] (?P<message>[^\n]*?)(?: \((?P<code>[\w-]+)\))?$",)),
+    Dialect("yamllint", (b"::error file=", b"::warning file="),
+        (rb"::(?P<severity>error|warning) file=(?P<path>[^,\n]+),line=(?P<line>\d+),col=(?P<col>\d+)::(?P=line):(?P=col) "
+            rb"\[(?P<code>[\w-]+)\] " + _REST,)),
     Dialect("stylelint", ("✖".encode(), "⚠".encode()),
         (rb" +(?P<line>\d+):(?P<col>\d+) +(?P<severity>\xe2\x9c\x96|\xe2\x9a\xa0) +(?P<message>\S[^\n]*?)(?:  +"
-            rb"(?P<code>[\w/@-]+))?$",), locations=(rb"(?P<path>(?!\s)[^\n]+)(?=\n +\d+:\d+ +(?:\xe2\x9c\x96|\xe2\x9a\xa0) )",),
+            rb"(?P<code>[\w/@-]+))?$",), locations=(_HEADING + rb"(?=\n +\d+:\d+ +(?:\xe2\x9c\x96|\xe2\x9a\xa0) )",),
         severity={"✖".encode(): "error", "⚠".encode(): "warning"}, summary=(rb"\xe2\x9c\x96 (?P<problems>\d+) problems? \(",),
         claims=("problems",)),
     Dialect("biome", ("━━".encode(),), (_AT_PATH + rb")" + _AT_COLUMN
@@ -9682,8 +9849,9 @@ DIAGNOSTICS: List[Dialect] = [
     Dialect("markdownlint", (b" MD0", b"/MD0"),
         (_AT_PATH + rb")" + _AT_LINE + rb" (?:(?P<severity>error|warning) )?(?P<code>MD\d{3})(?:/[\w/-]+)? " + _REST,),
         summary=(rb"Summary: (?P<errors>\d+) error\(s\)",), success=rb"Summary: 0 error\(s\)"),
-    Dialect("hadolint", (b" DL", b" SC"),
-        (_AT_PATH + rb"):(?P<line>\d+) (?P<code>(?:DL|SC)\d{4}) (?P<severity>error|warning|info|style): " + _REST,)),
+    Dialect("hadolint", (b" DL", b" SC", b" unexpected "),
+        (_AT_PATH + rb"):(?P<line>\d+) (?P<code>(?:DL|SC)\d{4}) (?P<severity>error|warning|info|style): " + _REST,
+        _AT_PATH + rb"Dockerfile[^\s:]*)" + _AT_COLUMN + rb" (?P<message>unexpected [^\n]*)")),
     Dialect("black", (b"would reformat", b"cannot format ", b"cannot parse", b"would be reformatted"),
         (rb"would reformat (?P<path>[^\n]+)",
         rb"error: cannot parse: (?P<path>[^\n]+):(?P<line>\d+):(?P<col>\d+)(?:\n(?:    [^\n]*\n){1,4}(?P<message>"
@@ -9695,7 +9863,7 @@ DIAGNOSTICS: List[Dialect] = [
         summary=(rb"(?:All done! [^\n]*\n|Oh no! [^\n]*\n)?(?P<would_be_reformatted>\d+) files? would be reformatted",
         rb"[^\n]*?(?P<would_be_left_unchanged>\d+) files? would be left unchanged",
         rb"[^\n]*?(?P<would_fail_to_reformat>\d+) files? (?:would fail|failed) to reformat"),
-        success=rb"(?:All done! [^\n]*\n)?\d+ files? (?:would be |already )?(?:left unchanged|formatted)",
+        success=rb"(?:All done! [^\n]*\n)?\d+ files? (?:would be )?(?:left unchanged|reformatted)[^\n]*\.$",
         claims=("would_be_reformatted", "would_fail_to_reformat")),
     Dialect("prettier", (b"[error] ", b"[warn] "),
         (rb"\[error\] (?P<path>[^\n:]+): (?P<message>(?P<severity>\w*Error): [^\n]*?)(?: \((?P<line>\d+):" rb"(?P<col>\d+)\))?$",
@@ -9745,7 +9913,7 @@ DIAGNOSTICS: List[Dialect] = [
         summary=(rb"(?P<issues>\d+) issues?[:.]$",), success=rb"0 issues\.$", claims=("issues",),
         sign=rb"^\d+ issues?[:.]$|\.go:\d+:\d+: [^\n]* \([a-z]\w+\)\n[^\n]*\n\s*\^"),
     Dialect("dotnet", (b": error ", b": warning "),
-        (rb"(?: +\d+>|\s*)(?P<path>[^\s:(](?::\\)?[^:(\n]*)\((?P<line>\d+),(?P<col>\d+)(?:,\d+,\d+)?\) ?: "
+        (rb"(?: +\d+>| *)(?P<path>[^\s:(](?::\\)?[^:(\n]*)\((?P<line>\d+),(?P<col>\d+)(?:,\d+,\d+)?\) ?: "
             rb"(?P<severity>error|warning) (?P<code>(?!TS)[A-Z]+\d+): (?P<message>[^\n]*?)(?: \[[^\]\n]*proj"
             rb"(?:::[^\]\n]*)?\])?$",
         rb" *(?P<identity>[^\s:][^:\n]*?) ?: (?P<severity>(?:fatal )?error|warning) (?P<code>(?:MSB|CS|NU|NETSDK|"
@@ -9805,7 +9973,9 @@ DIAGNOSTICS: List[Dialect] = [
         rb"error during build:\n(?!Build failed)(?P<message>[^\n]+)(?:\n(?:[^\n]*\n){0,3}?file: (?P<path>[^\n:]+)"
             rb"(?::(?P<line>\d+):(?P<col>\d+))?)?"), success=rb"\xe2\x9c\x93 built in ", sign=rb"^error during build|^vite v\d",
         more=rb"[^\n]|$"),
-    Dialect("docker", (b"failed to solve", b"returned a non-zero code"), (rb"(?:ERROR: )?(?P<step>failed to solve): " + _REST,
+    Dialect("docker", (b"failed to solve", b"returned a non-zero code"),
+        (rb" > (?P<step>\[[^\]\n]*\d+/\d+\] [^\n]*):(?:\n(?!------)[^\n]*){0,60}\n------\n(?P<path>[^\s:]+):(?P<line>\d+)$",
+        rb" > (?P<step>\[[^\]\n]*\d+/\d+\] [^\n]*):$", rb"(?:ERROR: )?(?P<step>failed to solve): " + _REST,
         rb"(?P<message>The command '(?P<step>[^\n]+)' returned a non-zero code: \d+)"), more=rb"(?!)"),
 ]  # fmt: skip
 
@@ -9822,8 +9992,6 @@ ANY_DIAGNOSTICS: List[Dialect] = [
 
 # ── test runners other than pytest and unittest. One engine; what is particular to a runner is a row of a table. ──
 
-RUNNERS_MARKERS = (b"\n",)  # the scan for what such reports hold is the engine's own
-_RUNNER_ANCHORS = (b"FAIL", b"not ok ", b"failed", b"failing", b"ailures", b"panic", b"Failed", b"\xe2\x97\x8f ", b"\xe2\x9c\x96 ")
 _BODY = 24 * KIB  # of the report of one failure, what is read
 _BACK = 256 * KIB  # how far before a verdict the start of its test is looked for
 _RUNNERS_TOLD = 60  # facts of one tool that get context
@@ -9868,24 +10036,6 @@ class _Case:
     def __init__(self, kind: str, name: bytes, page: _Reading, start: int, end: int, account: int = 0, file: bytes = b"", location: bytes = b"", message: bytes = b"") -> None:
         self.kind, self.name, self.page, self.start, self.body, self.end = kind, name, page, start, end, end
         self.account, self.file, self.location, self.message, self.id, self.top = account, file, location, message, b"", start
-
-
-def _runner_pages(sources: Sequence[Source]) -> Tuple[List[_Reading], bool]:
-    """What is read of an output, and whether parts were left out: of more than 8 MiB, the cells in which runners may say something."""
-    readable = [source for source in sources if source.size and not is_binary(source)]
-    if sum(source.size for source in readable) <= _READ_BYTES:
-        return [_Reading(source, 1, source.read(0, source.size)) for source in readable], False
-    worth: Dict[Tuple[int, int], float] = {}
-    for number, source in enumerate(readable):
-        last = (source.size - 1) // _CELLS
-        for anchor in _RUNNER_ANCHORS:
-            cells = _anchored_cells(source, anchor)
-            for cell in cells:
-                worth[number, cell] = worth.get((number, cell), 0.0) + 1.0 / len(cells)
-        for cell in (0, last - 1, last):
-            worth[number, max(cell, 0)] = 2.0
-    chosen = sorted(worth, key=lambda key: (-worth[key], key))[: _READ_BYTES // _CELLS]
-    return [_Reading(source, *_lines_of_span(source, span)) for source, span in _joined_cells(readable, sorted(chosen))], len(chosen) < len(worth)
 
 
 def _group(m: Match[bytes], *names: str) -> bytes:
@@ -9946,6 +10096,8 @@ class _Report:
                     one = line.match(text, at)
         marks = [(m.start(), m) for m in page.find(row.suites)] if row.suites else []
         self.give_files(page, found, marks)
+        if not found:
+            return []
         ends = sorted([case.start for case in found if not case.account] + [at for at, _ in marks] + [m.start() for p, m in self.closings if p is page]
                       + ([m.start() for m in page.find(row.end)] if row.end else []) + [len(text)])  # fmt: skip
         at = 0
@@ -10236,16 +10388,18 @@ def _explain_tests(facts: Sequence[Fact], sources: Dict[str, Source]) -> None:
             fact.context.append(Quote(fact.stream, number, raw, value - 0.05 * (number - max(fact.first, fact.quoted))))
 
 
-def parse_runners(sources: List[Source], status: Optional[int], rows: Sequence[Runner] = ()) -> List[Evidence]:
+def parse_runners(
+    sources: List[Source], status: Optional[int], rows: Sequence[Runner] = (), reading: Optional[Tuple[List[_Reading], bool]] = None
+) -> List[Evidence]:
     """What test runners report: the evidence of each that is known by its output, whatever the status.
 
     Failing tests are facts, each once, spelt as the runner prints them; its own totals confirm that none is missing or made up.
     """
-    pages, sampled = _runner_pages(sources)
+    pages, sampled = reading or read_closely(sources)
     found: List[Evidence] = []
     loose: List[Evidence] = []
     for row in rows or RUNNERS:
-        if any(literal in page.text for page in pages for literal in row.match):
+        if any(page.holds(row.match) for page in pages):
             report = _Report(row, pages)
             evidence = report.evidence(sampled)
             if evidence:
@@ -11651,7 +11805,8 @@ PACKAGING: List[Dialect] = [
         notes=rb"ERROR: ResolutionImpossible|error: (?:subprocess-exited-with-error|metadata-generation-failed|"
             rb"failed-wheel-build)",
         sign=rb"^(?:Collecting|Requirement already|Looking in|Processing|Obtaining) |^ERROR: (?:Cannot install|Could not|"
-            rb"No matching|Failed|Package|pip's|Invalid|Directory)|^Successfully installed |^ *error: subprocess-exited"),
+            rb"No matching|Failed|Package|pip's|Invalid|Directory)|^Successfully installed |^ *error: subprocess-exited|"
+            rb"^[\w.-]+ [\w.!+-]+ requires [^\n]+, (?:which is not installed|but you have [^\n]+)\.$"),
     Dialect("npm", (b"npm error ", b"npm ERR! ", b"# npm audit report"),
         (_NPM + rb"(?P<message>While resolving: (?P<identity>\S+))",
         _NPM + rb"(?P<message>(?:Found|Conflicting peer dependency): (?P<identity>\S+))",
@@ -11665,6 +11820,7 @@ PACKAGING: List[Dialect] = [
         _NPM + rb"path (?P<location>[^\n]+)\n(?:" + _NPM + rb"[^\n]*\n){0,4}?" + _NPM
             + rb"(?P<message>command (?P<identity>\S[^\n]*))",
         _NPM + rb"(?P<message>Lifecycle script [`'](?P<identity>[^`'\n]+)[`'] failed[^\n]*)",
+        _NPM + rb"(?P<message>request to (?P<identity>\S+) failed[^\n]*|audit endpoint returned an error[^\n]*)",
         _NPM + rb"(?P<code>EJSONPARSE|EUSAGE|ENOTFOUND|ECONNREFUSED|EINTEGRITY|EACCES|ENEEDAUTH) (?P<message>[^\n]+)",
         rb"(?P<identity>@?[\w./-]+)  (?P<message>[<>=*^~\d][^\n]*)\n(?:Severity: (?P<severity>\w+)\n)?"
             rb"(?=[^\n]* - https?://|Depends on vulnerable)"), severity={b"": "package", b"critical": "package 10",
@@ -11673,54 +11829,71 @@ PACKAGING: List[Dialect] = [
         more=_NPM + rb" |[ \t]", success=rb"(?:added|removed|changed) \d+ packages?|up to date\b|found 0 vulnerabilities"),
     Dialect("pnpm", (b"ERR_PNPM_",), (rb"Error: (?P<code>ERR_PNPM_\w+)\n(?:[^\n]*\n){1,8}?[^\n]*?(?P<message>(?:Failed to resolve|"
             rb"No matching version found for|404 Not Found[^\n]*?) (?P<identity>[^\s@]*@?[^\s@]+@[^\s,]+)[^\n]*)",
+        rb"Error: (?P<code>ERR_PNPM_\w+)\n\n  \xc3\x97 [^\n]*\n(?:  (?:\xe2\x94\x82|\xe2\x94\x9c)[^\n]*\n)*"
+            rb"  \xe2\x95\xb0\xe2\x94\x80\xe2\x96\xb6 (?P<message>[^\n]*)",
+        rb"Error: (?P<code>ERR_PNPM_\w+)\n\n  \xc3\x97 (?P<message>[^\n]*)",
         rb"(?:\xe2\x80\x89|Error:)? *(?P<code>ERR_PNPM_\w+)(?:\xe2\x80\x89)? *(?P<message>[^\n]*?(?:for|of|from|"
             rb"GET) (?P<identity>[^\s:]+)[^\n]*)",
         rb"(?:\xe2\x80\x89|Error:)? *(?P<code>ERR_PNPM_\w+)(?:\xe2\x80\x89)? *(?P<message>[^\n]*)"), severity={b"": "package"},
-        more=rb"[ \t]|$"),
+        more=rb"[ \t]|$", success=rb"Done in [\d.]+m?s using pnpm v"),
     Dialect("yarn", (b"error ", b"YN00"),
         (rb"error (?P<message>Couldn't find (?:any versions for |package )\"(?P<identity>[^\"\n]+)\"[^\n]*)",
+        rb"error (?P<message>\"(?P<identity>[^\"\n]+)\" (?:not installed|is wrong version|could not be)[^\n]*)",
         rb"error (?P<message>(?:An unexpected error occurred|(?P<identity>[^\s:]+)(?:@|: )|Command )[^\n]*)",
         rb"\xe2\x9e\xa4 (?P<code>YN00(?!00|02|13|60|86|07|19|50)\d\d): (?:\xe2\x94\x82|\xe2\x94\x94|\xe2\x94\x8c)? ?"
             rb"(?P<message>(?P<identity>[^\s:]+(?:@[^\s:]+(?::[^\s:]+)?)?)[^\n]*)"), severity={b"": "package"},
-        sign=rb"^yarn [\w ]*v?\d|\xe2\x9e\xa4 YN\d{4}|^info Visit https://yarnpkg"),
-    Dialect("uv", (" × ".encode(), b"error: "),
+        sign=rb"^yarn [\w ]*v?\d|\xe2\x9e\xa4 YN\d{4}|^info Visit https://yarnpkg", claims=("errors",),
+        summary=(rb"error Found (?P<errors>\d+) errors?\.$",),
+        success=rb"success (?:Saved lockfile|Already up-to-date|Folder in sync)|\xe2\x9e\xa4 YN0000: \S* ?Done"),
+    Dialect("uv", (" × ".encode(), b"error: ", b"The package `"),
         (rb" *(?:\xc3\x97|error:) (?P<message>No solution found[^\n]*)(?:\n[^\n]*?\b(?:versions? of|depends? on|"
             rb"requires?) (?P<identity>\S+?)[,.]?(?=\s|$))?",
         rb" *\xc3\x97 (?P<message>Failed to [^\n]*?`(?P<identity>[^`\n]+)`[^\n]*)",
-        rb"error: (?P<message>(?:Failed|No |Distribution|The lockfile|Request failed|Package)[^\n]*)"), severity={b"": "package"},
-        more=rb"[ \t]",
+        rb"error: (?P<message>(?:Failed|No |Distribution|The lockfile|Request failed|Package)[^\n]*)",
+        rb"The package `(?P<identity>[^`\n]+)` (?P<message>[^\n]+)"), severity={b"": "package"},
+        summary=(rb"Found (?P<incompatibilities>\d+) incompatibilit(?:y|ies)$",), claims=("incompatibilities",), more=rb"[ \t]",
         sign=rb"No solution found when resolving|\xe2\x95\xb0\xe2\x94\x80\xe2\x96\xb6 |^(?:Resolved|Audited|Installed|"
-            rb"Prepared|Using CPython) ", success=rb"(?:Installed|Audited|Uninstalled) \d+ packages? in "),
+            rb"Prepared|Using CPython) |^Found \d+ incompatibilit", success=rb"(?:Installed|Audited|Uninstalled) \d+ packages? in |All installed packages are compatible$"),
     Dialect("poetry", (b"version solving failed", b"Because "),
         (rb" *(?P<message>(?:Because|So, because) [^\n]*?(?:depends on|requires|depends on both|no versions of) "
             rb"(?P<identity>[^\s]+(?: \([^)\n]*\))?)[^\n]*)",), severity={b"": "package"}, sign=rb"version solving failed",
         more=rb" *(?:and|so|thus|Thus) |$"),
-    Dialect("cargo", (b"error: failed to ", b"error: no matching package", b"error: the lock file", b"error: package `"),
+    Dialect("poetry", (b"Poetry configuration is invalid",), (rb" +- (?P<message>\S[^\n]*)",), severity={b"": "package"},
+        sign=_NEAR_BY + rb"^The Poetry configuration is invalid:$"),
+    Dialect("cargo", (b"error: failed to ", b"error: no matching package", b"error: the lock file", b"error: package `", b".toml:"),
         (rb"error: (?P<message>(?:failed to (?:select a version for|get|download|load source for dependency|resolve)|"
             rb"no matching package(?: named)?(?: found)?|package)[^`\n]*`(?P<identity>[^`\n]+)`[^\n]*)",
         rb"error: (?P<message>failed to parse manifest at `(?P<location>[^`\n]+)`)",
+        rb"error: (?P<message>[^\n]+)\n *--> (?P<path>[^\n]*\.toml)" + _AT_COLUMN + rb"$",
         rb"error: (?P<message>(?:the lock file|no matching package found|failed to)[^\n]*)"), severity={b"": "package"},
         more=rb"[ \t]|Caused by|$",
         sign=rb"^error: (?:failed to (?:select|get|download|load|parse manifest|resolve|sync)|no matching package|"
-            rb"the lock file|package `)"),
-    Dialect("go-mod", (b"go: ",),
-        (rb"go: (?P<message>(?:module |finding module for package )?(?P<identity>[\w./-]+\.[\w./-]+" rb"(?:@[^\s:]+)?):? [^\n]+)",
+            rb"the lock file|package `)|^ *--> [^\n]*Cargo\.toml:\d"),
+    Dialect("go-mod", (b"go: ", b" imports"),
+        (rb"go: (?P<message>(?:module )?(?P<identity>[\w./-]+\.[\w./-]+" rb"(?:@[^\s:]+)?):? [^\n]+)",
+        rb"\t(?P<message>(?P<identity>\S+\.\S+): (?:module |cannot find module |no required module )[^\n]*)",
+        rb"(?P<path>\S*go\.(?:mod|work)):(?P<line>\d+): " + _REST,
         rb"go: (?P<message>(?:updates to go\.(?:mod|sum)|inconsistent|cannot find|go\.mod)[^\n]*)"), severity={b"": "package"},
-        sign=rb"^go: (?:module |updates |inconsistent|cannot find|[\w./-]+@\S+: |[\w./-]+: (?:no matching|module|invalid|"
+        sign=rb"^go: (?:module |updates |inconsistent|cannot find|errors parsing |finding module for package |[\w./-]+@\S+: |[\w./-]+: (?:no matching|module|invalid|"
             rb"unrecognized))", more=rb"\t"),
     Dialect("bundler", (b"Could not find gem", b"Bundler could not", b"Could not find compatible"),
         (rb"(?P<message>Could not find gem '(?P<identity>[^'\n]+)'[^\n]*)",
         rb"(?P<message>Bundler could not find compatible versions for gem \"(?P<identity>[^\"\n]+)\"[^\n]*)",
-        rb"Because (?P<message>[^\n]*? depends on (?P<identity>[\w-]+)[^\n]*)"), severity={b"": "package"}),
+        rb"Because (?P<message>[^\n]*? depends on (?P<identity>[\w-]+)[^\n]*)"), severity={b"": "package"},
+        success=rb"Bundle (?:complete|updated)!|The Gemfile's dependencies are satisfied"),
+    Dialect("bundler", (b"gems are missing",), (rb" \* (?P<identity>[\w.-]+ \([^)\n]*\))",), severity={b"": "package"},
+        sign=_NEAR_BY + rb"^The following gems are missing$"),
     Dialect("apt", (b"E: ", b"unmet dependencies"), (rb"E: (?P<message>Unable to locate package (?P<identity>\S+))",
         rb"E: (?P<message>Package '(?P<identity>[^'\n]+)' has no installation candidate)",
         rb"E: (?P<message>Version '[^'\n]+' for '(?P<identity>[^'\n]+)' was not found)",
         rb" (?P<identity>[\w.+:-]+) : (?P<message>(?:Depends|PreDepends|Conflicts|Breaks|Recommends): [^\n]+)",
         rb"E: (?P<message>(?:Unable to (?:correct|fetch|acquire|lock)|Failed to fetch|Could not|Sub-process|"
-            rb"The repository|Broken|Unmet|dpkg was)[^\n]*)"), severity={b"": "package"}, sign=rb"^E: |unmet dependencies"),
+            rb"The repository|Broken|Unmet|dpkg was)[^\n]*)"), severity={b"": "package"}, sign=rb"^E: |unmet dependencies",
+        success=rb"\d+ upgraded, \d+ newly installed, (?:\d+ reinstalled, )?(?:\d+ downgraded, )?\d+ to remove and \d+ not upgraded\."),
     Dialect("composer", (b"composer.json requires", b"could not be resolved"),
         (rb" +- (?P<message>(?:Root )?composer\.json requires (?P<identity>\S+)[^\n]*)",
-        rb" +- (?P<message>(?P<identity>\S+/\S+) [^\n]* requires [^\n]*)"), severity={b"": "package"}),
+        rb" +- (?P<message>(?P<identity>\S+/\S+) [^\n]* requires [^\n]*)"), severity={b"": "package"},
+        success=rb"Generating (?:optimized )?autoload files$|Nothing to install, update or remove$"),
 ]  # fmt: skip
 
 
@@ -11736,7 +11909,7 @@ _FLOOR = 0.6  # value below which a line is not offered
 
 _RED = rb"(?:\x1b|\^\[)\[(?:\d+;)*(?:[349]1|101|38;5;(?:1|9|160|196))(?:;\d+)*m"
 _GREEN = rb"(?:\x1b|\^\[)\[(?:\d+;)*(?:[349]2|102|38;5;(?:2|10))(?:;\d+)*m"
-_OVERWRITTEN = rb"(?m)^[^\n]*\r(?=[^\n])"
+_OVERWRITTEN = rb"(?m)^[^\n]*\r(?=[^\r\n])"
 _COLUMNS = rb"(?m)^[^\t\n]{1,200}\t[^\t\n]{1,200}\t(?=(?:\xef\xbb\xbf)?\d{4}-)"  # job and step, of `gh run view --log`
 _STAMP = (  # GitLab puts stream number and flag behind the time; Docker's builder numbers its steps and counts seconds
     rb"(?m)^(?:\xef\xbb\xbf)?(?:\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?\]?(?: \d\d[OE][ +])? ?"
@@ -12572,20 +12745,27 @@ PROFILES: List[Tuple[Sequence[bytes], Callable[[List[Source], Optional[int]], Li
     (CTX_MARKERS, parse_ctx),
     (PYTEST_MARKERS, parse_pytest),
     (UNITTEST_MARKERS, parse_unittest),
-    (RUNNERS_MARKERS, parse_runners),
 ]
+
+
+def parsers_of(sources: List[Source], rows: Sequence[Dialect]) -> Iterator[Callable[[List[Source], Optional[int]], List[Evidence]]]:
+    """The profiles that may find something, in the order in which they are believed. The last two share one close reading."""
+    for literals, parse in PROFILES:
+        if any(source.holds(literals) for source in sources):
+            yield parse
+    reading = read_closely(sources, rows)
+    yield lambda sources, status: parse_runners(sources, status, reading=reading)
+    yield lambda sources, status: parse_diagnostics(sources, status, rows, reading)
 
 
 def examine(sources: List[Source], status: Optional[int], rows: Sequence[Dialect] = ()) -> List[Evidence]:
     """All that the profiles, and the rows of users, find in an output. What none explains for certain is left to the text profile.
     Never empty."""
     found: List[Evidence] = []
-    diagnostics = (DIAGNOSTICS_MARKERS, lambda sources, status: parse_diagnostics(sources, status, rows))
-    for literals, parse in [*PROFILES, diagnostics]:
-        if any(source.holds(literals) for source in sources):
-            found += [evidence for evidence in parse(sources, status) if not is_within(evidence, found)]
-            if found and not any(evidence.unsure for evidence in found) and covered(sources, [span for e in found for span in e.span]):
-                return found
+    for parse in parsers_of(sources, rows):
+        found += [evidence for evidence in parse(sources, status) if not is_within(evidence, found)]
+        if found and not any(evidence.unsure for evidence in found) and covered(sources, [span for e in found for span in e.span]):
+            return found
     told = [evidence for evidence in found if evidence.profile != "ctx/v1"]
     if not found:
         found = told = parse_content(sources, status)
@@ -16002,7 +16182,7 @@ def take_facts(_: Answer, words: List[str]) -> Answer:
 
 def facts_answer(run: Run, is_failing: bool) -> Answer:
     """The facts of a run, or those that mean that something is wrong."""
-    summary, top = facts_of(run), workspace()
+    summary, top = facts_of(run, load_config()), workspace()
     facts = [fact for fact in summary["facts"] if fact["failing"] or not is_failing]
     rows = [fact_row(run, fact, top) for fact in facts[:FACTS_MOST]]
     profiles = "profiles " + (" ".join(sorted({fact["profile"] for fact in summary["facts"]})) or "found nothing")
