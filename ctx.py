@@ -7594,7 +7594,8 @@ _TEST_CONTRACT = Contract(
 
 _TEST_RUNNERS = """
     pytest unittest
-    bats cargo-test ctest dotnet-test go-json go-test gradle-test gtest jest junit-xml minitest mocha munit nextest node-test nox phpunit playwright rspec scalatest surefire swift-testing tap tox vitest xctest
+    bats cargo-json cargo-test ctest dotnet-test go-json go-test gradle-test gtest jest jest-json junit-xml minitest mocha mocha-json munit nextest
+    node-test nox phpunit playwright playwright-json pytest-json pytest-reportlog rspec rspec-json scalatest surefire swift-testing tap tox vitest xctest
 """
 
 _DIAGNOSTIC_CONTRACT = Contract(
@@ -7610,9 +7611,9 @@ _DIAGNOSTIC_CONTRACT = Contract(
     ("error", "step", "package", "unformatted"),
 )
 _DIAGNOSTIC_TOOLS = """
-    apt biome black bundler cargo cmake codequality composer diagnostics docker dotnet esbuild eslint flake8 gcc go go-mod
+    apt biome black bundler cargo checkstyle cmake codequality composer diagnostics docker dotnet esbuild eslint flake8 gcc go go-mod
     golangci-lint gradle hadolint javac kotlinc linker make markdownlint maven mypy ninja npm phpstan pip pnpm poetry
-    prettier pylint pyright python rollup rubocop ruff ruff-format rustc shellcheck stylelint swiftc tsc uv vite webpack
+    prettier pylint pyright python rollup rubocop ruff ruff-format rustc sarif shellcheck stylelint swiftc tsc uv vite webpack
     yamllint yarn
 """
 
@@ -9976,7 +9977,7 @@ class _Report:
                     break
         if b"\n" in message:  # said in two lines: the kind of error, then its words
             message, at = b" ".join(part.strip() for part in message.split(b"\n")), -1
-        location = _location(row, body) or case.location or (case.file if case.file != case.name else b"")
+        location = _frame(row.location, body) or case.location or (case.file if case.file != case.name else b"")
         first = page.line(min(case.start, start))
         quoted = page.line(at) if at >= 0 else 0
         last = page.line(max(start + len(body.rstrip()) - 1, case.start))
@@ -10077,9 +10078,9 @@ def _distinct(facts: Sequence[Fact]) -> List[Fact]:
     return list(once.values())
 
 
-def _location(row: Runner, body: bytes) -> bytes:
+def _frame(expressions: Sequence[bytes], body: bytes) -> bytes:
     """The first place that a report names in the user's own code, else none."""
-    for expression in row.location:
+    for expression in expressions:
         for m in rx(b"(?m)" + expression).finditer(body):
             place = _group(m, "location")
             if m.groupdict().get("line"):
@@ -10234,32 +10235,6 @@ def _read_go_json(page: _Reading) -> Tuple[List[_Case], Dict[str, int]]:
     return cases, {name: count for name, count in told.items() if sum(told.values())}
 
 
-def _read_junit(page: _Reading) -> Tuple[List[_Case], Dict[str, int]]:
-    """JUnit XML printed in an output. Source: the schema that Ant's and Surefire's reports follow."""
-    from html import unescape
-
-    cases: List[_Case] = []
-    told: Dict[str, int] = {}
-    for report in rx(rb"(?s)\n[ \t]*(?:<\?xml[^>\n]*>\s*)?<(testsuites?)\b[^>]*>.*?</\1>").finditer(page.text):
-        counted = len(cases)
-        for m in rx(rb"(?s)<testcase\b((?:[^>\"']|\"[^\"]*\"|'[^']*')*?)(/>|>(.*?)</testcase>)").finditer(report.group()):
-            attributes, body = (dict(rx(rb"([\w:.-]+)=[\"']([^\"']*)[\"']").findall(text or b"")) for text in (m.group(1), b""))
-            problem = rx(rb"(?s)<(failure|error)\b((?:[^>\"']|\"[^\"]*\"|'[^']*')*?)(?:/>|>(.*?)</\1>)").search(m.group(3) or b"")
-            told["tests"] = told.get("tests", 0) + 1
-            if not problem:
-                continue
-            said = dict(rx(rb"([\w:.-]+)=\"([^\"]*)\"").findall(problem.group(2)))
-            text = said.get(b"message") or (problem.group(3) or b"").replace(b"<![CDATA[", b"").strip().split(b"\n")[0]
-            name, message = (unescape(part.decode("utf-8", "replace")).encode().strip() for part in (b"::".join(filter(None, (attributes.get(b"classname", b""), attributes.get(b"name", b"")))), text))
-            case = _Case("failed", name, page, report.start() + m.start() - 1, report.start() + m.end(), message=message.split(b"\n")[0] or b"failed")
-            if attributes.get(b"file"):
-                case.location = attributes[b"file"] + (b":" + attributes[b"line"] if attributes.get(b"line") else b"")
-            cases.append(case)
-        head = dict(rx(rb"\b(failures|errors)=\"(\d+)\"").findall(report.group()[: report.group().find(b"<testcase")]))
-        told["failed"] = told.get("failed", 0) + (sum(map(int, head.values())) if head else len(cases) - counted)
-    return cases, told
-
-
 # ── what is particular to each runner ──
 
 _JS_FRAME = rb"^ +at (?:[^\n]*?\()?(?P<location>(?:file://)?[^\s()][^\n()]*?:\d+:\d+)\)?$"
@@ -10400,7 +10375,6 @@ RUNNERS: List[Runner] = [
         end=rb"  evaluation", success=rb"(?:  evaluation failed :\(|  congratulations :\))",
     ),
     Runner("nox", (b"nox > ",), heads=(rb"nox > \* (?P<name>[^\n]+?): (?P<message>failed|aborted)$",), success=rb"nox > (?:Ran \d+ sessions:|Session [^\n]* (?:was successful|failed|aborted)[^\n]*)$"),
-    Runner("junit-xml", (b"<testsuite",), read=_read_junit, claims=("failed",), location=(rb"(?P<location>[\w./\\-]+\.\w+:\d+)",)),
     # from here on from documented formats: these tools were not run
     Runner(
         "gradle-test", (b" FAILED\n", b"BUILD SUCCESSFUL in "),
@@ -10441,6 +10415,351 @@ RUNNERS: List[Runner] = [
         location=(rb"(?P<location>[^\s:]+\.scala:\d+)",),
     ),
 ]  # fmt: skip
+
+
+# ── machine reports: what tools write for programs, found in an output. What differs between them is a row of a table. ──
+
+_REPORT_BYTES = 4 * MIB  # of JSON that is taken apart
+_BROKEN_DOCUMENTS = 200  # lines that begin like JSON and are none, before the search for documents is given up
+
+
+class Records:
+    """Test results as JSON, as data.
+
+    `marks` are keys that only the object of one test has. A place is a key, a dot goes a level down, `|` parts alternatives, and
+    what starts with ^ stands in the object around. `identity`, `status`, `location` (path, line, column) and `message` are places;
+    `failing` maps a status to the kind of fact it makes, where "" stands for any status at all. An object that lists its tests
+    under `holds` is told only when none of them failed. `counted` are keys of the object in which the tool counts, `totals` say
+    where, by name; those in `claims` count failing tests. `frames` find a place in the message, `words` what it says, if not its
+    first line.
+    """
+
+    __slots__ = ("name", "marks", "identity", "status", "failing", "location", "message", "holds", "counted", "totals", "claims", "frames", "words")
+
+    def __init__(self, name: str, marks: Sequence[str], identity: str, status: str, failing: Dict[str, str], location: Sequence[str], message: str,
+                 holds: str = "", counted: Sequence[str] = (), totals: Optional[Dict[str, str]] = None, claims: Sequence[str] = (),
+                 frames: Sequence[bytes] = (), words: bytes = b"") -> None:  # fmt: skip
+        self.name, self.marks, self.identity, self.status, self.failing = name, marks, identity, status, failing
+        self.location, self.message, self.holds, self.counted, self.totals = location, message, holds, counted, totals or {}
+        self.claims, self.frames, self.words = claims, frames, words
+
+    def fact(self, item: Dict[str, Any], around: Any) -> Optional[Fact]:
+        """What an object with these marks tells of a test that failed; None when it did not."""
+        text = strip_ansi(_json_at(item, around, self.message)).strip()
+        status = _json_at(item, around, self.status).decode("utf-8", "replace")
+        kind = (self.failing.get(status) or self.failing.get("")) if status else None
+        inner = item.get(self.holds)
+        if not kind or (isinstance(inner, list) and any(_json_text(one, self.status).decode("utf-8", "replace") in self.failing for one in inner)):
+            return None
+        place = _frame(self.frames, text) or b":".join(filter(None, (_json_at(item, around, place) for place in self.location)))
+        said = rx(b"(?m)" + self.words).search(text) if self.words else None
+        message = said.group("message") if said else text.partition(b"\n")[0]
+        identity = _json_at(item, around, self.identity)
+        return Fact(kind, identity, place, message.strip(), value=_OWN[kind]) if identity else None
+
+
+_PYTEST_PHASES = ("call", "setup", "teardown")
+_PYTEST_CRASH = {key: "|".join(["%s.crash.%s" % (phase, key) for phase in _PYTEST_PHASES] + ["longrepr.reprcrash." + key]) for key in ("path", "lineno", "message")}
+_PYTEST_WORDS = rb"^E +(?P<message>\S[^\n]*)"
+_RECORDS: List[Records] = [
+    Records("pytest-reportlog", ("$report_type", "nodeid", "result"), "nodeid", "outcome", {"failed": "suite"}, (), "longrepr.longrepr|longrepr", words=_PYTEST_WORDS),
+    Records("pytest-reportlog", ("$report_type", "nodeid", "outcome"), "nodeid", "outcome", {"failed": "failed"},
+            (_PYTEST_CRASH["path"], _PYTEST_CRASH["lineno"]), _PYTEST_CRASH["message"] + "|longrepr.longrepr|longrepr"),
+    Records("pytest-reportlog", ("$report_type", "exitstatus"), "", "", {}, (), "", counted=("$report_type", "exitstatus"), totals={"exit status": "exitstatus"}),
+    Records("pytest-json", ("nodeid", "outcome", "keywords", "lineno"), "nodeid", "outcome", {"failed": "failed", "error": "error"},
+            (_PYTEST_CRASH["path"], _PYTEST_CRASH["lineno"]), _PYTEST_CRASH["message"], counted=("total", "collected"),
+            totals={"failed": "failed", "errors": "error", "passed": "passed", "skipped": "skipped"}, claims=("failed", "errors")),
+    Records("pytest-json", ("nodeid", "outcome", "result"), "nodeid", "outcome", {"failed": "suite"}, (), "longrepr", words=_PYTEST_WORDS),
+    Records("jest-json", ("ancestorTitles", "fullName", "status"), "fullName", "status", {"failed": "failed"},
+            ("^name", "location.line", "location.column"), "failureMessages.0", frames=(_JS_FRAME,), counted=("numFailedTests", "numPassedTests"),
+            totals={"failed": "numFailedTests", "passed": "numPassedTests", "pending": "numPendingTests", "todo": "numTodoTests"}, claims=("failed",)),
+    Records("jest-json", ("assertionResults", "status", "name"), "name", "status", {"failed": "suite"}, ("name",), "message", holds="assertionResults",
+            words=rb"^ +(?!\xe2\x97\x8f)(?P<message>\S[^\n]*)"),
+    Records("mocha-json", ("title", "fullTitle", "err"), "fullTitle", "err.message|err.stack|err.code", {"": "failed"}, ("file",), "err.stack|err.message",
+            frames=(_JS_FRAME,), counted=("suites", "passes", "failures"), totals={"passing": "passes", "pending": "pending", "failing": "failures"}, claims=("failing",)),
+    Records("playwright-json", ("projectName", "expectedStatus", "status", "results"), "^title", "status", {"unexpected": "failed"},
+            ("^file", "^line", "^column"), "results.0.error.message", counted=("expected", "unexpected", "flaky"),
+            totals={"failed": "unexpected", "passed": "expected", "flaky": "flaky", "skipped": "skipped"}, claims=("failed",)),
+    Records("rspec-json", ("id", "full_description", "status"), "full_description", "status", {"failed": "failed"}, ("file_path", "line_number"),
+            "exception.message", counted=("example_count", "failure_count"), totals={"examples": "example_count", "failures": "failure_count",
+            "pending": "pending_count", "errors outside": "errors_outside_of_examples_count"}, claims=("failures", "errors outside")),
+    Records("cargo-json", ("type", "event", "name"), "name", "event", {"failed": "failed", "timeout": "failed"}, (), "stdout|message",
+            frames=(rb"panicked at (?:'[^\n]*', )?(?P<location>[^\s:'][^\n:']*:\d+:\d+)",), counted=("event", "passed", "failed"), claims=("failed",),
+            words=rb"(?:panicked at [^\n]*:\n)(?P<message>[^\n]+)",
+            totals={"passed": "passed", "failed": "failed", "ignored": "ignored"}),
+]  # fmt: skip
+_SARIF_LEVELS = {b"error": ("error", 9.0), b"warning": ("warning", 5.0), b"note": ("style", 3.0), b"none": ("style", 3.0)}
+REPORT_MARKERS = (
+    b"<testsuite", b"<checkstyle", b'"nodeid"', b'"ancestorTitles"', b'"assertionResults"', b'"fullTitle"', b'"expectedStatus"',
+    b'"full_description"', b'"event"', b'"physicalLocation"', b'"runs"',
+)  # fmt: skip
+
+
+def parse_reports(sources: List[Source], status: Optional[int]) -> List[Evidence]:
+    """Machine reports in an output: JUnit and Checkstyle XML, SARIF, and the JSON of test runners. A file that the output only names is not read."""
+    found: List[Evidence] = []
+    for page in _readings(sources, REPORT_MARKERS)[0]:
+        found += filter(None, (_of_junit(page), _of_checkstyle(page)))
+        if any(marker in page.text for marker in REPORT_MARKERS[2:]) and len(page.text) <= _REPORT_BYTES:
+            found += _of_documents(page)
+    return found
+
+
+def _of_documents(page: _Reading) -> List[Evidence]:
+    """The tests and results that JSON documents tell of, each format for itself."""
+    found: Dict[str, Evidence] = {}
+    for first, last, document in _json_values(page.text.decode("utf-8", "surrogateescape")):
+        spelt = _Spelling(page, page.first + first - 1, page.first + last - 1)
+        if isinstance(document, dict) and isinstance(document.get("runs"), list):
+            found["sarif"] = _joined(found.get("sarif"), spelt, "sarif", *_sarif(document))
+        for item, around in _json_objects(document):
+            for row in _RECORDS:
+                marked, counted = all(key in item for key in row.marks), bool(row.counted) and all(key in item for key in row.counted)
+                if marked or counted:
+                    totals = {name: item[key] for name, key in row.totals.items() if isinstance(item.get(key), int)} if counted else {}
+                    fact = row.fact(item, around) if marked else None
+                    found[row.name] = _joined(found.get(row.name), spelt, row.name, [fact] if fact else [], totals)
+                    break
+    for name, evidence in found.items():
+        _check_records(evidence, next((row for row in _RECORDS if row.name == name and row.counted), None))
+    return list(found.values())
+
+
+def _joined(evidence: Optional[Evidence], spelt: _Spelling, name: str, facts: Sequence[Fact], totals: Dict[str, int]) -> Evidence:
+    """The evidence with what one more object says."""
+    evidence = evidence or Evidence(name + "/v1")
+    for fact in facts:
+        fact.stream, fact.first = spelt.page.source.name, spelt.line(fact.identity if name != "sarif" else fact.message)
+        fact.last = fact.first
+        evidence.facts.append(fact)
+    for label, count in totals.items():
+        evidence.totals[label] = evidence.totals.get(label, 0) + count
+    span = (spelt.page.source.name, spelt.first, spelt.last)
+    if span not in evidence.span[-1:]:
+        evidence.span.append(span)
+    return evidence
+
+
+def _check_records(evidence: Evidence, row: Optional[Records]) -> None:
+    """Each test once; what the tool's own counts say of their number."""
+    evidence.facts = _distinct(evidence.facts)
+    evidence.claimed = len(evidence.facts)
+    evidence.span = _spans_of(evidence.span)
+    failing = any(fact.kind not in ("warning", "style") for fact in evidence.facts)
+    if row:
+        claims = sum(evidence.totals.get(name, 0) for name in row.claims)
+        known = sum(1 for fact in evidence.facts if fact.kind != "suite")
+        evidence.claimed += max(0, claims - known)
+        if not evidence.totals:
+            evidence.unsure = "the tool's own totals are missing"
+        elif row.claims and claims < known:
+            evidence.unsure = "the tool counts %d failing, the output names %d" % (claims, known)
+        failing = failing or claims > 0
+    evidence.outcome = "failed" if failing else "" if evidence.facts else "passed"
+
+
+class _Spelling:
+    """Where words of a JSON document stand in a page: each is looked for behind the one before it."""
+
+    __slots__ = ("page", "first", "last", "at")
+
+    def __init__(self, page: _Reading, first: int, last: int) -> None:
+        self.page, self.first, self.last, self.at = page, first, last, 0
+
+    def line(self, words: bytes) -> int:
+        """The line of some words that a string holds whole; the document's first when they are not found."""
+        import json
+
+        if self.first == self.last:
+            return self.first
+        start = self.page.text.find(b"\n") if not self.at else self.at
+        text = words.decode("utf-8", "surrogateescape")
+        for ascii in (False, True):
+            at = self.page.text.find(json.dumps(text, ensure_ascii=ascii).encode("utf-8", "surrogateescape"), start)
+            if at >= 0 and self.first <= self.page.line(at) <= self.last:
+                self.at = at
+                return self.page.line(at)
+        return self.first
+
+
+def _json_values(text: str) -> Iterator[Tuple[int, int, Any]]:
+    """(first line, last line, value) of the JSON objects and arrays that begin and end at line ends; lines count from 1, after the first LF."""
+    import json
+    import re
+
+    decode, end, line, counted, broken = json.JSONDecoder().raw_decode, 0, 0, 0, 0
+    for m in re.compile(r"\n(?=[\[{])").finditer(text):
+        if m.start() < end or broken > _BROKEN_DOCUMENTS:
+            continue
+        try:
+            value, stop = decode(text, m.end())
+        except (ValueError, RecursionError):
+            broken += 1
+            continue
+        if text[stop : stop + 80].split("\n")[0].strip():
+            continue
+        end = stop
+        line, counted = line + text.count("\n", counted, m.end()), m.end()
+        yield line, line + text.count("\n", m.end(), stop), value
+
+
+def _json_objects(value: Any, around: Any = None, depth: int = 0) -> Iterator[Tuple[Dict[str, Any], Any]]:
+    """(object, the object around it) for every object in a JSON value, in order."""
+    if isinstance(value, dict):
+        yield value, around
+        around = value
+    if depth < 40 and isinstance(value, (dict, list)):
+        for inner in value.values() if isinstance(value, dict) else value:
+            if isinstance(inner, (dict, list)):
+                yield from _json_objects(inner, around, depth + 1)
+
+
+def _json_at(item: Any, around: Any, place: str) -> bytes:
+    """What stands at a place of an object, or with ^ of the object around it."""
+    return _json_text(around, place[1:]) if place.startswith("^") else _json_text(item, place)
+
+
+def _sarif(document: Dict[str, Any]) -> Tuple[List[Fact], Dict[str, int]]:
+    """The results of a SARIF log, less those that are suppressed or no problem. Source: OASIS, SARIF 2.1.0."""
+    from urllib.parse import unquote
+
+    facts: List[Fact] = []
+    totals: Dict[str, int] = {}
+    for run in filter(lambda run: isinstance(run, dict), document["runs"]):
+        rules = run.get("tool", {}).get("driver", {}).get("rules") if isinstance(run.get("tool"), dict) else None
+        usual = {_json_text(rule, "id"): _json_text(rule, "defaultConfiguration.level") for rule in rules or ()}
+        for result in run.get("results") or ():
+            code = _json_text(result, "ruleId|rule.id")
+            level = _json_text(result, "level") or usual.get(code) or b"warning"
+            if _json_text(result, "kind") not in (b"", b"fail", b"open", b"review") or result.get("suppressions"):
+                totals["suppressed"] = totals.get("suppressed", 0) + 1
+                continue
+            path = "locations.0.physicalLocation."
+            name = unquote(_json_text(result, path + "artifactLocation.uri").decode("utf-8", "surrogateescape"))
+            parts = [fsencode(name[7:] if name.startswith("file:///") else name)]
+            parts += [_json_text(result, path + "region." + key) for key in ("startLine", "startColumn")]
+            place = b":".join(filter(None, parts))
+            kind, value = _SARIF_LEVELS.get(level, _SARIF_LEVELS[b"warning"])
+            words = _json_text(result, "message.text|message.markdown|message.id").partition(b"\n")[0]
+            facts.append(Fact(kind, b" ".join(filter(None, (place, code))) or words, place, words, value=value))
+            label = level.decode("ascii", "replace") + "s"
+            totals[label] = totals.get(label, 0) + 1
+    return facts, totals
+
+
+# ── reports as XML ──
+
+_XML_ATTRIBUTES = rb"((?:[^>\"']|\"[^\"]*\"|'[^']*')*?)"
+
+
+def _attributes(text: bytes) -> Dict[bytes, bytes]:
+    """The attributes of an XML tag, entities resolved."""
+    pairs = rx(rb"([\w:.-]+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)')").findall(text)
+    return {name: _xml_text(double or single) for name, double, single in pairs}
+
+
+def _xml_text(text: bytes) -> bytes:
+    """Text of XML without its entities and marks of literal parts."""
+    from html import unescape
+
+    plain = rx(rb"(?s)<!\[CDATA\[(.*?)\]\]>").sub(rb"\1", text)
+    return unescape(plain.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape").strip() if b"&" in plain else plain.strip()
+
+
+def _of_junit(page: _Reading) -> Optional[Evidence]:
+    """JUnit XML. Source: the schema that Ant's and Surefire's reports follow. What a test printed is blanked first, as it may hold tags."""
+    evidence = Evidence("junit-xml/v1")
+    if b"<testsuite" not in page.text:
+        return None
+    bare = rx(rb"(?s)<!\[CDATA\[.*?\]\]>|<system-(out|err)>.*?</system-\1>|<!--.*?-->").sub(lambda m: b" " * len(m.group()), page.text)
+    for report in rx(rb"(?s)\n[ \t]*(?:<\?xml[^>\n]*>\s*)?<(testsuites?)\b" + _XML_ATTRIBUTES + rb">(.*?)(?:</\1>|\Z)").finditer(bare):
+        tests, named = 0, []
+        for m in rx(rb"(?s)<testcase\b" + _XML_ATTRIBUTES + rb"(?:/>|>(.*?)</testcase>)").finditer(bare, report.start(3), report.end(3)):
+            tests += 1
+            for problem in rx(rb"(?s)<(failure|error)\b" + _XML_ATTRIBUTES + rb"(?:/>|>(.*?)</\1>)").finditer(bare, m.start(2), m.end(2)) if m.group(2) else ():
+                named.append(_junit_fact(page, m, problem))
+        if not tests:
+            continue
+        claims = _junit_claims(report)
+        evidence.totals["tests"] = evidence.totals.get("tests", 0) + tests
+        evidence.totals["failed"] = evidence.totals.get("failed", 0) + (claims if claims >= 0 else len(named))
+        evidence.facts += named
+        evidence.span.append((page.source.name, page.line(report.start()), page.line(report.end() - 1)))
+        if not report.group().endswith(b"</%s>" % report.group(1)):
+            evidence.unsure = "the report's end is missing"
+    often, evidence.facts = len(evidence.facts), _distinct(evidence.facts)
+    evidence.claimed = len(evidence.facts) + max(0, evidence.totals.get("failed", 0) - often)
+    if evidence.totals.get("failed", 0) < len(evidence.facts):
+        evidence.unsure = "the report counts %d failing, and names %d" % (evidence.totals["failed"], len(evidence.facts))
+    evidence.outcome = "failed" if evidence.claimed else "passed"
+    return evidence if evidence.totals else None
+
+
+def _junit_claims(report: Match[bytes]) -> int:
+    """How many failures and errors a report counts: at its root, else in the suites directly below; -1 when nowhere."""
+    depth, claims = 0, -1
+    for m in rx(rb"<(/?)testsuites?\b" + _XML_ATTRIBUTES + rb"(/?)>").finditer(report.group()):
+        counts = [int(count) for name, count in _attributes(m.group(2)).items() if name in (b"failures", b"errors") and count.isdigit()]
+        if counts and depth == 0:
+            return sum(counts)
+        if counts and depth == 1:
+            claims = max(claims, 0) + sum(counts)
+        depth += -1 if m.group(1) else not m.group(3)
+    return claims
+
+
+def _junit_fact(page: _Reading, case: Match[bytes], problem: Match[bytes]) -> Fact:
+    """A test case with a failure or an error in it."""
+    names, said = _attributes(page.text[case.start(1) : case.end(1)]), _attributes(page.text[problem.start(2) : problem.end(2)])
+    body = _xml_text(page.text[problem.start(3) : problem.end(3)]) if problem.group(3) else b""
+    name = b"::".join(filter(None, (names.get(b"classname"), names.get(b"name"))))
+    message = (said.get(b"message") or body or said.get(b"type", b"")).split(b"\n")[0].strip() or problem.group(1)
+    place = b":".join(filter(None, (names[b"file"], names.get(b"line")))) if names.get(b"file") else _frame((rb"(?P<location>[\w./\\-]+\.[A-Za-z]\w*:\d+)",), body)
+    first, last = page.line(case.start()), page.line(case.end() - 1)
+    return Fact("failed", name, place, message, page.source.name, first, last, value=_OWN["failed"])
+
+
+def _of_checkstyle(page: _Reading) -> Optional[Evidence]:
+    """Checkstyle XML, as linters of many languages write it. Source: the format of Checkstyle's own XMLLogger."""
+    report = rx(rb"(?s)\n[ \t]*(?:<\?xml[^>\n]*>\s*)?<checkstyle\b[^>]*>.*?(?:</checkstyle>|\Z)").search(page.text)
+    if not report:
+        return None
+    evidence = Evidence("checkstyle/v1")
+    path = b""
+    for m in rx(rb"<(file|error)\b" + _XML_ATTRIBUTES + rb"/?>").finditer(page.text, report.start(), report.end()):
+        said = _attributes(m.group(2))
+        if m.group(1) == b"file":
+            path = said.get(b"name", b"")
+            continue
+        level = _JSON_REPORT.level(said.get(b"severity", b"error"), b"")
+        place = b":".join(filter(None, (path, said.get(b"line"), said.get(b"column"))))
+        if level:
+            identity = b" ".join(filter(None, (place, said.get(b"source"))))
+            evidence.facts.append(Fact(level[0], identity, place, said.get(b"message", b""), page.source.name, page.line(m.start()), 0, 0, level[1]))
+    evidence.span = [(page.source.name, page.line(report.start()), page.line(report.end() - 1))]
+    evidence.unsure = "" if report.group().endswith(b"</checkstyle>") else "the report's end is missing"
+    evidence.claimed = len(evidence.facts)
+    evidence.outcome = "failed" if any(fact.kind == "error" for fact in evidence.facts) else "" if evidence.facts else "passed"
+    return evidence
+
+
+# A line that names a report which the tool wrote to a file
+_NAMED_REPORT = (
+    rb"[^\n]{0,120}?\b(?:[Gg]enerated|[Ww]r(?:ote|itten)|[Ss]aved|[Rr]eports?|[Rr]esults?|[Oo]utput)\b[^\n]{0,120}?[\s:\"'`(](?:file://)?"
+    rb"(?P<path>[^\s\"'`()]+\.(?:xml|json|jsonl|ndjson|sarif|tap|trx|html))(?=[\s\"'`).,]|$)"
+)
+_NAMED_WITHIN = 16 * KIB  # of the end of a stream
+
+
+def named_reports(sources: Sequence[Source]) -> List[Quote]:
+    """The lines that say where a tool wrote its report, from the end of each stream: ctx does not read the file."""
+    out = []
+    for source in sources:
+        first, text = _lines_of_span(source, (max(0, source.size - _NAMED_WITHIN), source.size))
+        for m in rx(b"(?m)^" + _NAMED_REPORT).finditer(text) if rx(rb"\.(?:xml|json|sarif|tap|trx|html)").search(text) else ():
+            number = first + text.count(b"\n", 0, m.start())
+            out.append(Quote(source.name, number, source.line(number), 8.0))
+    return out[-2:]
 
 
 # ── content: version control, searches, listings, data, logs, bytes. The output is the answer: rows with counts of all of it, its start, what is odd. ──
@@ -12440,13 +12759,22 @@ PROFILES: List[Tuple[Sequence[bytes], Callable[[List[Source], Optional[int]], Li
     (CTX_MARKERS, parse_ctx),
     (PYTEST_MARKERS, parse_pytest),
     (UNITTEST_MARKERS, parse_unittest),
+    (REPORT_MARKERS, parse_reports),
     (RUNNERS_MARKERS, parse_runners),
     (DIAGNOSTICS_MARKERS, parse_diagnostics),
 ]
 
 
 def examine(sources: List[Source], status: Optional[int]) -> List[Evidence]:
-    """All that the profiles find in an output. What no profile explains for certain is left to the text profile. Never empty."""
+    """All that the profiles find in an output, and the reports that it names. Never empty."""
+    found = explained(sources, status)
+    if contract_of(found[0]).policy == "report":
+        found[0].notes += named_reports(sources)
+    return found
+
+
+def explained(sources: List[Source], status: Optional[int]) -> List[Evidence]:
+    """What the profiles explain. What none of them explains for certain is left to the text profile. Never empty."""
     found: List[Evidence] = []
     for literals, parse in PROFILES:
         if any(source.holds(literals) for source in sources):

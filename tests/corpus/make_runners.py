@@ -3,7 +3,7 @@
     python3 tests/corpus/make_runners.py [--only REGEX] [--tools DIR]
 
 Projects are written below /home/dev/project, so that what the tools print names no other path. Needed: node with jest, vitest, mocha and
-@playwright/test (npm, in DIR/node_modules), go, cargo with cargo-nextest, cmake with ctest and libgtest-dev, rspec, minitest, phpunit, bats,
+@playwright/test (npm, in the project's node_modules), go, cargo with cargo-nextest, cmake with ctest and libgtest-dev, rspec, minitest, phpunit, bats,
 mvn with surefire, tox, nox and django (PyPI). A tool that is missing is left out. The truth of a case is read from the tool's own machine
 format of a second run (JSON, JUnit XML); where a tool has none, from what the project is written to do.
 """
@@ -263,6 +263,94 @@ case("runners_playwright_flood", "playwright/v1", "npx playwright test -c flood.
 case("runners_playwright_dot", "playwright/v1", "npx playwright test --reporter=dot", playwright_truth("npx playwright test"), PLAY)
 case("runners_playwright_pass", "playwright/v1", "npx playwright test -c pass.config.ts", passing, PLAY)
 
+# ── machine reports, printed
+
+PYREP = {
+    "shop/test_cart.py": """import pytest
+
+
+@pytest.mark.parametrize("n", [0, 1, "é > <ü>"])
+def test_adds(n):
+    print('</testcase><failure message="ghost"/>')
+    assert n == 0, "wrong & <odd>"
+
+
+@pytest.fixture
+def db():
+    raise ValueError("no db")
+
+
+def test_setup(db):
+    pass
+
+
+@pytest.mark.xfail
+def test_expected():
+    assert 0
+
+
+@pytest.mark.xfail(strict=True)
+def test_strict():
+    pass
+
+
+def test_fine():
+    pass
+""",
+    "shop/test_broken.py": "import no_such_module\n",
+    "flood/test_many.py": "import pytest\n\n\n@pytest.mark.parametrize('n', range(300))\ndef test_even(n):\n    assert n % 2 == 0\n",
+    "fine/test_fine.py": "import pytest\n\n\n@pytest.mark.parametrize('n', range(200))\ndef test_fine(n):\n    pass\n",
+}
+
+
+def pytest_truth(folder):
+    def read(run, cwd, text):
+        lines = run("pytest -q --tb=no -rfE --continue-on-collection-errors -p no:cacheprovider %s" % folder)[1].decode().splitlines()
+        tests = [re.sub(r" - .*", "", line.split(" ", 1)[1]) for line in lines if line.startswith(("FAILED ", "ERROR "))]
+        return {"identities": sorted(set(tests)), "source": "pytest's short summary of a second run"}
+
+    return read
+
+
+def classes(read):
+    """The same tests as JUnit XML names them: the module's dotted name, then the test."""
+
+    def spell(run, cwd, text):
+        truth = read(run, cwd, text)
+        names = [(name[:-3].replace("/", ".") if "::" not in name else name.replace("/", ".").replace(".py::", "::")) for name in truth["identities"]]
+        return dict(truth, identities=names)
+
+    return spell
+
+
+for folder in ("shop", "flood", "fine"):
+    quiet = "pytest -q --tb=short -p no:cacheprovider --continue-on-collection-errors %s " % folder
+    for kind, option, profile in (("json", "--json-report --json-report-file=r", "pytest-json/v1"), ("log", "--report-log=r", "pytest-reportlog/v1"), ("junit", "--junitxml=r", "junit-xml/v1")):
+        truth = pytest_truth(folder)
+        case("runners_report_pytest_%s_%s" % (kind, folder), profile, quiet + option + " > /dev/null; status=$?; cat r; exit $status", classes(truth) if kind == "junit" else truth, PYREP, "pyrep")
+
+
+def jest_json_truth(folder):
+    def read(run, cwd, text):
+        out = run("npx jest --verbose --colors=false %s 2>&1" % folder)[1].decode("utf8")
+        tests = [" ".join(name.split(" › ")) for name in re.findall(r"^  ● (?!Test suite failed|Console)(.*)$", out, re.M)]
+        broken = re.findall(r"^FAIL (\S+)\n  ● Test suite failed", out, re.M)
+        return {"identities": sorted(set(tests)) + [str(cwd / name) for name in broken], "source": "jest's text report of a second run"}
+
+    return read
+
+
+HOOKS = ["hooks never runs 1", "hooks never runs 2"]
+CARTS = ['cart tenantOf fails for "quoted" › arrow > names [x] (y)', "cart adds lines", "cart loads"]
+case("runners_report_jest_fail", "jest-json/v1", "npx jest --json jest-fail", known(*CARTS, *HOOKS, "/home/dev/project/web/jest-fail/broken.test.cjs"), JEST)
+case("runners_report_jest_flood", "jest-json/v1", "npx jest --json jest-flood 2>/dev/null", known(*["list %d sums up" % i for i in range(400) if i % 3]), JEST)
+case("runners_report_jest_pass", "jest-json/v1", "npx jest --json --silent jest-pass 2>/dev/null", passing, JEST)
+case("runners_report_vitest_fail", "jest-json/v1", "npx vitest run --reporter=json --dir vitest-fail", known(*CARTS, *HOOKS, "/home/dev/project/web/vitest-fail/broken.spec.mjs"), VITE)
+case("runners_report_mocha_fail", "mocha-json/v1", "npx mocha --reporter json mocha-fail/*.cjs", known(*CARTS, 'hooks "before each" hook for "never runs 1"'), MOCHA)
+case("runners_report_mocha_flood", "mocha-json/v1", "npx mocha --reporter json mocha-flood/*.cjs", known(*["list %d sums up" % i for i in range(400) if i % 3]), MOCHA)
+case("runners_report_mocha_pass", "mocha-json/v1", "npx mocha --reporter json mocha-pass/*.cjs", passing, MOCHA)
+case("runners_report_playwright", "playwright-json/v1", "npx playwright test --reporter=json", known("adds › up", "times out", "soft"), PLAY)
+case("runners_report_node_junit", "junit-xml/v1", "node --test --test-reporter=junit nodetest-fail/", known("test::fails for &quot;quoted&quot; › arrow > names [x] (y)", "test::adds lines", "test::loads", "test::never runs 1", "test::never runs 2"), NODES)
 # ── Go
 
 
@@ -570,6 +658,48 @@ case("runners_bats_fail", "tap/v1", "bats calc.bats", bats_truth("calc.bats"), B
 case("runners_bats_pretty", "bats/v1", "bats --pretty calc.bats", bats_truth("calc.bats"), BATS, "bt")
 case("runners_bats_flood", "tap/v1", "bats flood.bats", bats_truth("flood.bats"), BATS, "bt")
 case("runners_bats_pass", "tap/v1", "bats fine.bats", passing, BATS, "bt")
+
+# ── machine reports of these
+
+def dotted(read):
+    """The same tests as JUnit XML names them."""
+    return lambda run, cwd, text: (lambda truth: dict(truth, identities=[name.replace(".", "::", 1) for name in truth["identities"]]))(read(run, cwd, text))
+
+
+case("runners_report_rspec", "rspec-json/v1", "rspec --format json spec/calc_spec.rb", known("Calc adds", "Calc raises", "Calc when empty is [odd] # not a comment"), RUBY, "rb")
+case("runners_report_rspec_pass", "rspec-json/v1", "rspec --format json spec/fine_spec.rb", passing, RUBY, "rb")
+case("runners_report_cargo", "cargo-json/v1", "RUSTC_BOOTSTRAP=1 cargo test --offline --lib -- -Z unstable-options --format json 2>/dev/null", known("tests::adds", "tests::prints", "tests::returns_err", "tests::should_panic_but_does_not"), RUST, "rusty")
+case("runners_report_cargo_flood", "cargo-json/v1", "RUSTC_BOOTSTRAP=1 cargo test --offline --test flood -- -Z unstable-options --format json 2>/dev/null", known(*["t%d" % i for i in range(90)]), RUST, "rusty")
+case("runners_report_bats", "junit-xml/v1", "bats --formatter junit calc.bats", known("calc.bats::adds", "calc.bats::prints 'quoted' # x"), BATS, "bt")
+case("runners_report_phpunit", "junit-xml/v1", "phpunit --log-junit php://stderr tests/FloodTest.php > /dev/null", known(*["FloodTest::testEven with data set #%d" % i for i in range(1, 300, 2)]), PHP, "php")
+case("runners_report_gtest", "junit-xml/v1", "build/calc --gtest_output=xml:r.xml > /dev/null; status=$?; cat r.xml; exit $status", dotted(gtest_truth("build/calc")), CPP, "ct")
+
+LINT = {
+    "odd name.py": "import os\nimport sys, json\nx = 1 if True else None\nprint(undefined_name)\n",
+    "many.py": "".join("import m%d\n" % i for i in range(200)),
+    "fine.py": "x = 1\n",
+    "run.sh": "#!/bin/bash\necho $1\nif [ $a == b ]; then cd $x; fi\nls *.txt | grep foo\n",
+}
+
+
+def ruff_truth(file):
+    def read(run, cwd, text):
+        rows = json.loads(run("ruff check --isolated --output-format json %s" % file)[1])
+        return {"identities": ["%s:%d:%d %s" % (row["filename"], row["location"]["row"], row["location"]["column"], row["code"]) for row in rows], "source": "ruff --output-format json of a second run"}
+
+    return read
+
+
+def shellcheck_truth(run, cwd, text):
+    rows = json.loads(run("shellcheck -f json run.sh")[1])
+    return {"identities": ["%s:%d:%d ShellCheck.SC%d" % (row["file"], row["line"], row["column"], row["code"]) for row in rows], "source": "shellcheck -f json of a second run"}
+
+
+case("runners_report_sarif", "sarif/v1", "ruff check --isolated --output-format sarif 'odd name.py'", ruff_truth("'odd name.py'"), LINT, "lint")
+case("runners_report_sarif_flood", "sarif/v1", "ruff check --isolated --output-format sarif .", ruff_truth("."), LINT, "lint")
+case("runners_report_sarif_pass", "sarif/v1", "ruff check --isolated --output-format sarif fine.py", passing, LINT, "lint")
+case("runners_report_junit_ruff", "junit-xml/v1", "ruff check --isolated --output-format junit 'odd name.py'", lambda run, cwd, text: {"identities": re.findall(r'<testcase name="([^"]*)"', text), "source": "one test case for each diagnostic"}, LINT, "lint")
+case("runners_report_checkstyle", "checkstyle/v1", "shellcheck -f checkstyle run.sh", shellcheck_truth, LINT, "lint")
 
 # ── Java
 
