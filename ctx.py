@@ -10767,41 +10767,57 @@ def named_reports(sources: Sequence[Source]) -> List[Quote]:
 CONTENT_MARKERS = (b"\n", b" ", b"{", b"\0")  # the recognisers look for themselves
 _NEAR_BYTES = 8 * MIB  # what is read line by line
 _NEAR_LINES = 150_000
-_JSON_BYTES = 2 * MIB  # what is parsed as one document: the objects take twenty times the room
+_BATCH = 5000  # records of a table that are counted together
+_JSON_PART = 256 * KIB  # of a JSON text that is decoded at once: its objects take up to twenty times the room
+_JSON_KEYS = 100  # keys from which an object is a map, whose members are alike
+_JSON_PLACES, _JSON_DEPTH = 2000, 60  # whose values are counted
+_JSON_SPINE = 20  # levels of containers that are longer than a part
+_LONG_LINE = 4000  # bytes from which a line is clipped
 _START_LINES = 40  # shown word for word, as far as the budget goes
 _ODD_PLACES = 5  # of one odd value
 
 
 class _Page:
-    """One stream as lines without colours; `whole` tells whether all of it was read, `formatted` that a formatter speaks, whose diffs are its report."""
+    """One stream as lines without colours; `whole` tells whether all of it was read, `cut` that it has too many lines, `formatted` that
+    a formatter speaks, whose diffs are its report."""
 
-    __slots__ = ("source", "whole", "text", "lines", "formatted")
+    __slots__ = ("source", "whole", "cut", "text", "formatted", "_lines")
 
     def __init__(self, source: Source, formatted: bool = False) -> None:
         self.source = source
         self.formatted = formatted
         block = source.read(0, min(source.size, _NEAR_BYTES))
-        if block.count(b"\n") > _NEAR_LINES:
+        lines = block.count(b"\n")
+        self.cut = lines > _NEAR_LINES
+        if self.cut:
             block = block[: nth_newline(block, _NEAR_LINES) + 1]
         self.whole = len(block) == source.size
-        self.text = strip_ansi(block if self.whole else block[: block.rfind(b"\n") + 1]).replace(b"\r\n", b"\n")
-        self.lines = self.text.split(b"\n")
-        if not self.lines[-1]:
-            self.lines.pop()
+        self.text = strip_ansi(block if self.whole or not lines else block[: block.rfind(b"\n") + 1]).replace(b"\r\n", b"\n")
+        self._lines: Optional[List[bytes]] = None
+
+    @property
+    def lines(self) -> List[bytes]:
+        """The lines of the text, parted when they are first asked for."""
+        if self._lines is None:
+            self._lines = self.text.split(b"\n")
+            if not self._lines[-1]:
+                self._lines.pop()
+        return self._lines
 
     def row(self, kind: str, identity: bytes, message: bytes, first: int = 0, last: int = 0, value: float = 1.0, group: bytes = b"") -> Fact:
         """A row; `group` is what a histogram of many rows counts it under."""
         return Fact(kind, identity, group, message, self.source.name if first else "", first, last, 0, value)
 
     def quote(self, number: int, value: float) -> Quote:
-        """One line, a very long one clipped."""
-        line = self.source.line(number)
-        return Quote(self.source.name, number, clip(clean(line), 1000) if len(line) > 4000 else line, value)
+        """One line, a very long one clipped: of that, only the start is read."""
+        start = self.source.start_of(number)
+        line, end, _ = self.source.read(start, min(self.source.size, start + _LONG_LINE)).partition(b"\n")
+        return Quote(self.source.name, number, line if end or len(line) < _LONG_LINE else clip(clean(line), 1000), value)
 
     def evidence(self, name: str, rows: Iterable[Fact] = (), totals: Optional[Dict[str, int]] = None, first: int = 1, last: int = 0) -> Evidence:
         """What was found in lines `first` to `last`, with their start quoted."""
         evidence = Evidence(name + "/v1")
-        last = last or len(self.lines)
+        last = last or self.text.count(b"\n") + (not self.text.endswith(b"\n"))
         evidence.facts = list(rows)
         evidence.totals = dict(totals or {})
         evidence.span = [(self.source.name, first, last)]
@@ -10950,7 +10966,7 @@ def _git_diff(page: _Page) -> List[Evidence]:
             changes.append(_Change(n + 1, b"" if bare else line))
             prose = binary = False
         if hunk and changes and not prose:
-            end = _follow(lines, n, hunk, changes[-1])
+            end = _follow(lines, n, hunk, changes[-1], page.whole)
             if end < 0:
                 return []
             n = changes[-1].last = end
@@ -10983,8 +10999,8 @@ def _note(change: _Change, line: bytes) -> None:
     change.binary = change.binary or line.startswith((b"Binary files ", b"GIT binary patch"))
 
 
-def _follow(lines: List[bytes], at: int, hunk: Match[bytes], change: _Change) -> int:
-    """Number of the line behind a hunk, its lines counted; -1 when it does not add up, or is cut."""
+def _follow(lines: List[bytes], at: int, hunk: Match[bytes], change: _Change, whole: bool) -> int:
+    """Number of the line behind a hunk, its lines counted; -1 when it does not add up, or when a `whole` output ends in it."""
     width = len(hunk.group(1)) - 1
     old = [int(part.partition(b",")[2] or 1) for part in hunk.group(2).split()]
     new = int(hunk.group(3) or 1)
@@ -11002,7 +11018,7 @@ def _follow(lines: List[bytes], at: int, hunk: Match[bytes], change: _Change) ->
             new -= 1
             change.plus += b"+" in signs
             old = [left - (sign == 32) for left, sign in zip(old, signs)]
-    return at + 1 if new == 0 and not any(old) else -1
+    return at + 1 if new == 0 and not any(old) or not whole and at + 1 == len(lines) else -1
 
 
 def _diff_evidence(page: _Page, changes: List[_Change], first: int, last: int) -> Evidence:
@@ -11150,6 +11166,47 @@ def _git_merge(page: _Page) -> List[Evidence]:
     return [evidence]
 
 
+# ── logs ──
+
+_LEVEL = rb"(?m)^[^\n]{0,80}?[\s\[<(|=\"](TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|CRITICAL|FATAL|SEVERE)[\s\]>):|,\"]"
+_LOGS: List[Tuple[bytes, bytes]] = [  # how each line starts; what to count, if not the level
+    (rb"\S+ \S+ \S+ \[\d\d/\w{3}/\d{4}:[^\]\n]+\] \"", rb"(?m)^[^\n]*?\" ([1-5]\d\d) (?:\d+|-)"),
+    (rb"(?:<\d+>)?[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \S+ [^\s:]+(?:\[\d+\])?: ", b""),
+    (rb"\[?\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d\S*[\s\]]", b""),
+    (rb"(?:\[|<)?(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|CRITICAL|FATAL|SEVERE)[\s\]>:|]", b""),
+]
+
+
+def _log_format(page: _Page) -> Optional[Tuple[bytes, bytes]]:
+    """How nearly all lines of a log start, and what is counted in them; None when it is none."""
+    head = [line for line in page.lines[:2000] if line]
+    fits = (row for row in _LOGS if sum(1 for line in head if rx(row[0]).match(line)) * 10 >= 9 * len(head))
+    return next(fits, None) if len(head) >= 20 else None
+
+
+def _log(page: _Page) -> List[Evidence]:
+    """Access logs, syslog, levelled and timestamped logs: how many lines of each level or status. What is odd in them, the text profile knows."""
+    start, counted = _log_format(page) or (b"", b"")
+    if not start:
+        return []
+    counts: Dict[str, int] = {}
+    for match in rx(counted or _LEVEL).finditer(page.text):
+        name = match.group(1).decode() if not counted else "%sxx" % match.group(1)[:1].decode()
+        counts[name] = counts.get(name, 0) + 1
+    shapes: Dict[bytes, int] = {}
+    for line in page.lines if not counted and len(page.lines) <= 50_000 else ():
+        shape = _shape(rx(start).sub(b"", line, 1))
+        shapes[shape] = shapes.get(shape, 0) + 1
+    totals = {"lines": len(page.lines), **dict(sorted(counts.items()))}
+    rows = [page.row("template", shape, "×%d".encode() % count, 0, 0, count) for shape, count in shapes.items() if count > 1]
+    evidence = page.evidence("log", rows if len(rows) <= 12 else (), totals)
+    evidence.quotes = evidence.quotes[:3]
+    for match in rx(rb"(?m)^[^\n]*?\" 5\d\d [^\n]*").finditer(page.text) if counted and counts.get("5xx", 0) * 50 <= len(page.lines) else ():
+        if len(evidence.quotes) < 23:
+            evidence.quotes.append(page.quote(page.text.count(b"\n", 0, match.start()) + 1, 8.0))
+    return [evidence]
+
+
 # ── searches ──
 
 _NO_PATH = rb"[\d\W_]*$|.*\s\d+$|\w{3} +\d+ \d|.*\bat\s"  # times, and the words of logs
@@ -11160,6 +11217,8 @@ def _search(page: _Page) -> List[Evidence]:
     lines, hits = page.lines, 0
     rows: Dict[bytes, List[int]] = {}
     others = context = odd = n = 0
+    if _log_format(page):
+        return []
     while n < len(lines):
         line = lines[n]
         if line == b"--" or rx(rb"Binary file .* matches$|(?:grep|rg|git|ag|ugrep): .+: ").match(line):
@@ -11354,39 +11413,47 @@ class _Tally:
     def __init__(self) -> None:
         self.total = 0
         self.sorts: Dict[bytes, List[Any]] = {}  # [number, (value, where), …]
-        self.values: Dict[bytes, List[Any]] = {}  # the same, behind the entry of the value's sort; the first 64
+        self.values: Dict[Tuple[bytes, Any], List[Any]] = {}  # the same, behind the entry of the value's sort; the first 64
 
-    def add(self, value: bytes, at: Any, sort: bytes = b"") -> None:
-        """Count one value; `at` tells where it is."""
-        self.total += 1
-        entry = self.values.get(value)
-        if entry is None:
-            if not sort:
-                number = value.isdigit() or rx(rb"[-+]?\$?\d[\d,]*(?:\.\d+)?(?:[eE][-+]?\d+)?%?$").match(value)
-                sort = b"number" if number else b"text" if value else b"empty"
-            kind = self.sorts.setdefault(sort, [0])
-            if len(self.values) <= 64:
-                self.values[value] = entry = [0, kind]
-        else:
-            kind = entry[1]
-        kind[0] += 1
-        if len(kind) <= _ODD_PLACES:
-            kind.append((value, at))
-        if entry is not None:
-            entry[0] += 1
-            if len(entry) <= _ODD_PLACES + 1:
-                entry.append((value, at))
+    def add(self, values: List[Any], where: Callable[[int], Any], sort: bytes = b"") -> None:
+        """Count values; `where` tells where the one of a number is. Without a `sort` they are texts of which some are numbers."""
+        from collections import Counter
 
-    def odd(self) -> List[Tuple[bytes, int, Any]]:
+        self.total += len(values)
+        for value, count in Counter(values).items():
+            key = sort or _sort_of(value), value
+            kind = self.sorts.setdefault(key[0], [0])
+            kind[0] += count
+            entry = self.values.get(key)
+            if entry is None and len(self.values) <= 64:
+                entry = self.values[key] = [0, kind]
+            if entry is not None:
+                entry[0] += count
+            at = -1
+            while count and (len(kind) <= _ODD_PLACES or (entry is not None and len(entry) <= _ODD_PLACES + 1)):
+                at, count = values.index(value, at + 1), count - 1
+                place = value, where(at)
+                for places, most in ((kind, _ODD_PLACES), (entry or [], _ODD_PLACES + 1)):
+                    if 0 < len(places) <= most:
+                        places.append(place)
+
+    def odd(self) -> List[Tuple[Any, int, Any]]:
         """(value, how often, where) of what only few records have, when nearly all others agree."""
-        out: Dict[bytes, Tuple[bytes, int, Any]] = {}
+        out: Dict[Tuple[str, str], Tuple[Any, int, Any]] = {}
         for table in (self.values if len(self.values) <= 64 else {}, self.sorts) if self.total >= 20 else ():
             rare = {key: entry for key, entry in table.items() if entry[0] <= max(1, self.total // 50)}
             if 1 <= len(table) - len(rare) <= 8 and len(rare) <= 20 and sum(entry[0] for entry in rare.values()) * 20 <= self.total:
                 for entry in rare.values():
                     for value, at in entry[2 if table is self.values else 1 :]:
-                        out.setdefault(b"%s\0%s" % (value, repr(at).encode()), (value, entry[0], at))
+                        out.setdefault((repr(value), repr(at)), (value, entry[0], at))
         return list(out.values())
+
+
+def _sort_of(value: bytes) -> bytes:
+    """What a cell of a table holds."""
+    if value.isdigit() or rx(rb"[-+]?\$?\d[\d,]*(?:\.\d+)?(?:[eE][-+]?\d+)?%?$").match(value):
+        return b"number"
+    return b"text" if value else b"empty"
 
 
 def _odd_rows(page: _Page, tallies: Dict[bytes, _Tally], evidence: Evidence) -> None:
@@ -11402,23 +11469,24 @@ def _odd_rows(page: _Page, tallies: Dict[bytes, _Tally], evidence: Evidence) -> 
 
 def _table_evidence(page: _Page, records: Iterable[Tuple[int, List[bytes]]], header: List[bytes], name: str = "table") -> Evidence:
     """Rows, columns and odd values of a table; a record that has another number of columns is odd."""
+    from itertools import islice
+
     tallies = {column or b"column %d" % i: _Tally() for i, column in enumerate(header, 1)}
-    columns = list(tallies.values())
-    total, ragged = 0, []
-    for line, values in records:
-        total += 1
-        if len(values) != len(columns):
-            ragged.append((line, len(values)))
-        else:
-            for tally, value in zip(columns, values):
-                tally.add(value, line)
-    evidence = page.evidence(name, (), {"rows": total, "columns": len(columns)})
+    total, ragged, rest = 0, [], iter(records)
+    for batch in iter(lambda: list(islice(rest, _BATCH)), []):
+        total += len(batch)
+        ragged += [(line, len(values)) for line, values in batch if len(values) != len(tallies)]
+        lines = [line for line, values in batch if len(values) == len(tallies)]
+        columns = zip(*(values for _, values in batch if len(values) == len(tallies)))
+        for tally, column in zip(tallies.values(), columns):
+            tally.add(list(column), lines.__getitem__)
+    evidence = page.evidence(name, (), {"rows": total, "columns": len(tallies)})
     if ragged:
         evidence.totals["odd rows"] = len(ragged)
     for line, width in ragged[:50]:
-        evidence.facts.append(page.row("odd", b"line %d" % line, b"%d columns instead of %d" % (width, len(columns)), line, 0, 9.0))
+        evidence.facts.append(page.row("odd", b"line %d" % line, b"%d columns instead of %d" % (width, len(tallies)), line, 0, 9.0))
         evidence.quotes.append(page.quote(line, 9.0))
-    if len(columns) == len(header):
+    if len(tallies) == len(header):
         _odd_rows(page, tallies, evidence)
     return evidence
 
@@ -11458,40 +11526,45 @@ def _csv_records(reader: Any) -> Iterator[Tuple[int, List[bytes]]]:
         first = reader.line_num + 1
 
 
+_RULE = rb"[-+=|: ]*--[-+=|: ]*$"
+
+
 def _aligned(page: _Page) -> List[Evidence]:
     """psql, mysql, sqlite -column, docker, kubectl: a header, maybe a rule below it, and columns that stand under their names."""
-    if not any(b"--" in line and rx(rb"[-+=|: ]+$").match(line) for line in page.lines[:2]) and page.lines[0] != page.lines[0].upper():
+    lines, ruled = page.lines, any(rx(_RULE).match(line) for line in page.lines[:2])
+    if not ruled and lines[0] != lines[0].upper():
         return []
-    lines = [line.decode("utf-8", "replace").rstrip() for line in page.lines]
-    while lines and not lines[-1]:
-        lines.pop()
-    claim = -1
-    footer = rx(rb"\((\d+) rows?\)$").match(lines[-1].encode()) if lines else None
-    if footer:
-        claim = int(footer.group(1))
-        lines.pop()
-    body = [(n, line) for n, line in enumerate(lines, 1) if not ("--" in line and rx(rb"[-+=|: ]+$").match(line.encode()))]
-    ruled = len(body) < len(lines) and min(set(range(1, len(lines) + 1)) - {n for n, _ in body}) <= 2
-    if len(body) < 3:
-        return []
-    header = body[0][1]
+    last = len(lines)
+    while last and not lines[last - 1].strip():
+        last -= 1
+    footer = rx(rb"\((\d+) rows?\)$").match(lines[last - 1]) if last else None
+    body = ((n, lines[n - 1].decode("utf-8", "replace").rstrip()) for n in range(1, last + 1 - bool(footer)) if not rx(_RULE).match(lines[n - 1]))
+    head, header = next(body, (0, ""))
     if ruled and "|" in header:
-        bordered = header.startswith("|")
-        split = [(n, [cell.strip().encode() for cell in (line.strip("|") if bordered else line).split("|")]) for n, line in body]
+        cells: Callable[[str], List[bytes]] = _between_bars
     else:
         names = [(match.start(), match.group()) for match in _cells_of(header)]
         if len(names) < 2 or not (ruled or all(name == name.upper() and any(map(str.isalpha, name)) for _, name in names)):
             return []
         starts = [at for at, _ in names]
-        if any(line[at - 1 : at].strip() for _, line in body[1:] for at in starts[1:]):
-            return []
-        split = [(n, [line[a:b].strip().encode() for a, b in zip(starts, [*starts[1:], 10**6])]) for n, line in body if line]
-    if sum(1 for _, cells in split if len(cells) != len(split[0][1])) * 50 > len(split):
+
+        def cells(line: str) -> List[bytes]:
+            return [] if any(line[at - 1 : at].strip() for at in starts[1:]) else [line[a:b].strip().encode() for a, b in zip(starts, [*starts[1:], 10**6])]
+
+    columns, bad = cells(header), []
+    rows = ((n, row) for n, row in ((n, cells(line)) for n, line in body if line) if row or bad.append(n))  # type: ignore[func-returns-value]
+    evidence = _table_evidence(page, rows, columns)
+    total, ragged = evidence.totals["rows"], evidence.totals.get("odd rows", 0)
+    if total < 2 or ragged * 50 > total or bad and (not ruled or len(bad) * 50 > total):
         return []
-    evidence = _table_evidence(page, split[1:], split[0][1])
-    if claim >= 0 and claim != evidence.totals["rows"]:
-        evidence.unsure = "%d rows by the footer, %d read" % (claim, evidence.totals["rows"])
+    if footer and int(footer.group(1)) != total:
+        evidence.unsure = "%d rows by the footer, %d read" % (int(footer.group(1)), total)
     return [evidence]
+
+
+def _between_bars(line: str) -> List[bytes]:
+    """The cells of a row whose columns are parted by bars, with or without one at each end."""
+    return [cell.strip().encode() for cell in (line[1:].rstrip("|") if line.startswith("|") else line).split("|")]
 
 
 def _cells_of(header: str) -> List[Match[str]]:
@@ -11510,15 +11583,23 @@ def _pointer(path: Any) -> bytes:
     return out
 
 
-def _sort_of(value: Any) -> bytes:
-    """The type of a JSON value, with its length where it has one."""
-    if isinstance(value, (dict, list)):
-        return b"object" if isinstance(value, dict) else b"array"
-    return b"null" if value is None else b"boolean" if isinstance(value, bool) else b"string" if isinstance(value, str) else b"number"
+def _json_word(value: Any) -> bytes:
+    """A JSON scalar as JSON spells it, a string without its quotes."""
+    import json
+
+    return (value if isinstance(value, str) else json.dumps(value)).encode("utf-8", "surrogateescape")
+
+
+_JSON_SORTS: Tuple[Tuple[bytes, Tuple[type, ...]], ...] = (
+    (b"object", (dict,)), (b"array", (list,)), (b"string", (str,)), (b"number", (int, float)), (b"boolean", (bool,)), (b"null", (type(None),)),
+)  # fmt: skip
 
 
 class _Shape:
-    """The shape of JSON documents: by place (items of arrays and of large maps under `*`), the values and how many objects have each key."""
+    """The shape of JSON documents: by place (items of arrays and of large maps under `*`), the values and how many objects have each key.
+
+    Values are taken in by columns, all that stand at one place together, since counting them one by one costs ten times as much.
+    """
 
     __slots__ = ("places", "objects", "lengths")
 
@@ -11527,42 +11608,85 @@ class _Shape:
         self.objects: Dict[bytes, List[Any]] = {}  # place → [number, {key: [number, first object that has it]}]
         self.lengths: Dict[bytes, int] = {}
 
-    def add(self, document: Any, at: Any = ()) -> None:
-        """Take in one document; `at` is where it stands."""
-        below: Dict[Tuple[bytes, Any], bytes] = {}
-        stack: List[Tuple[Any, Any, bytes]] = [(document, at, b"/*" if at else b"")]
+    def add(self, values: List[Any], where: Callable[[int], Any], place: bytes) -> None:
+        """Take in the values at a place, with all that is in them; `where` gives the path of the one of a number."""
+        stack = [(values, where, place)]
         while stack:
-            value, path, place = stack.pop()
-            if place not in self.places:
-                if len(self.places) >= 2000:
-                    continue
-                self.places[place] = _Tally()
-            sort = _sort_of(value)
-            if sort not in (b"object", b"array"):
-                self.places[place].add(str(value).encode("utf-8", "surrogateescape"), path, sort)
+            values, where, place = stack.pop()
+            if place not in self.places and len(self.places) >= _JSON_PLACES or place.count(b"/") > _JSON_DEPTH:
                 continue
-            self.places[place].add(b"", path, sort)
-            self.lengths[place] = self.lengths.get(place, 0) + len(value)
-            entry = self.objects.setdefault(place, [0, {}])
-            entry[0] += sort == b"object"
-            many = sort == b"array" or len(value) > 100
-            inside = []
-            for name, inner in enumerate(value) if sort == b"array" else value.items():
-                key = (place, "*" if many else name)
-                if key not in below:
-                    below[key] = place + _pointer((((), key[1])))
-                if not many:
-                    seen = entry[1].setdefault(name, [0, path])
-                    seen[0] += 1
-                inside.append((inner, (path, name), below[key]))
-            stack += reversed(inside)
+            tally = self.places.setdefault(place, _Tally())
+            types = set(map(type, values))
+            inside: List[Tuple[List[Any], Callable[[int], Any], bytes]] = []
+            for sort, own in _JSON_SORTS:
+                if types.isdisjoint(own):
+                    continue
+                same, at = _picked(values, where, [] if types <= set(own) else [i for i, value in enumerate(values) if type(value) in own])
+                tally.add(same if own[0] not in (dict, list) else [""] * len(same), at, sort)
+                if own[0] is dict:
+                    inside += self.members(same, at, place)
+                elif own[0] is list:
+                    self.lengths[place] = self.lengths.get(place, 0) + sum(map(len, same))
+                    inside.append(([item for array in same for item in array], _path_in(same, at), place + b"/*"))
+            stack += reversed([column for column in inside if column[0]])
+
+    def members(self, objects: List[Any], where: Callable[[int], Any], place: bytes) -> Iterator[Tuple[List[Any], Callable[[int], Any], bytes]]:
+        """The columns of some objects: of each key, or of all together where an object has very many."""
+        from collections import Counter
+
+        self.lengths[place] = self.lengths.get(place, 0) + sum(map(len, objects))
+        entry = self.objects.setdefault(place, [0, {}])
+        entry[0] += len(objects)
+        small = [i for i, value in enumerate(objects) if len(value) <= _JSON_KEYS]
+        if len(small) < len(objects):
+            large = [i for i, value in enumerate(objects) if len(value) > _JSON_KEYS]
+            yield [value for i in large for value in objects[i].values()], _path_in([objects[i] for i in large], lambda n: where(large[n])), place + b"/*"
+            objects, where = _picked(objects, where, small)
+        for name, count in Counter(name for value in objects for name in value).items():
+            own, at = _picked(objects, where, [] if count == len(objects) else [i for i, value in enumerate(objects) if name in value])
+            entry[1].setdefault(name, [0, at(0)])[0] += count
+            yield [value[name] for value in own], lambda n, at=at, name=name: (at(n), name), place + _pointer(((), name))  # type: ignore[misc]
+
+    def read(self, text: str, at: int, path: Any = (), place: bytes = b"") -> Tuple[int, int]:
+        """Take in the array or object at an offset of a text, part by part, as far as the text goes: how many members, and where it
+        ends, -1 when that is not in the text. Raises ValueError when it is no JSON, or of parts that are too long."""
+        listed, total, after = text[at] == "[", 0, _blank(text, at + 1)
+        if place.count(b"/") > _JSON_SPINE:
+            raise ValueError("nested too deeply")
+        many = False
+        while text[after : after + 1] != ("]" if listed else "}"):
+            names, values, stop = _json_members(text, after, listed)
+            first = total
+            if values:
+                many = many or listed or total + len(names) > _JSON_KEYS
+                if many:
+                    self.add(values, lambda n, first=first, names=names: (path, names[n] if names else first + n), place + b"/*")  # type: ignore[misc]
+                for name, value in () if many else zip(names, values):
+                    self.add([value], lambda n, name=name: (path, name), place + _pointer(((), name)))  # type: ignore[misc]
+            else:  # longer than a part, or cut
+                name, begin = ("*", after) if listed else _json_key(text, after)
+                if text[begin : begin + 1] not in ("[", "{"):
+                    return total, -1
+                inner = place + _pointer(((), name))
+                self.places.setdefault(inner, _Tally()).add([""], lambda n: path, b"array" if text[begin] == "[" else b"object")
+                count, stop = self.read(text, begin, (path, total if listed else name), inner)
+                self.lengths[inner] = self.lengths.get(inner, 0) + count
+            total += len(values) or 1
+            after = _blank(text, stop) if stop >= 0 else len(text)
+            if after >= len(text):
+                return total, -1
+            if text[after] == ",":
+                after = _blank(text, after + 1)
+            elif text[after] not in "]}":
+                raise ValueError("no JSON")
+        return total, after + 1
 
     def rows(self, deepest: int) -> Iterator[Tuple[bytes, bytes]]:
         """(place, what is there) down to so many levels."""
         for place, tally in sorted(self.places.items(), key=lambda item: item[0].count(b"/")):
             if 0 < place.count(b"/") <= deepest:
                 sorts = b", ".join(sort + (b" \xc3\x97%d" % entry[0] if tally.total > 1 else b"") for sort, entry in tally.sorts.items())
-                values = b", ".join(value[:60] for value in tally.values if value) if tally.total <= 3 else b""
+                values = b", ".join(_json_word(value)[:60] for _, value in tally.values if value != "") if tally.total <= 3 else b""
                 yield place, sorts + (b" of %d" % self.lengths[place] if place in self.lengths and tally.total == 1 else b"") + (b" " + values if values else b"")
 
     def odd(self) -> Iterator[Tuple[bytes, bytes, bytes, bytes]]:
@@ -11573,72 +11697,199 @@ class _Shape:
                     yield _pointer((path, name)), b"a key of %d in %d" % (count, number), name.encode("utf-8", "surrogateescape"), b""
         for place, tally in self.places.items():
             for value, count, path in tally.odd() if b"*" in place else ():
-                name = str(path[1]).encode("utf-8", "surrogateescape") if path else b""
-                yield _pointer(path), b"%s (%d of %d)" % (value[:80] or b"empty", count, tally.total), name, value
+                name, word = str(path[1]).encode("utf-8", "surrogateescape") if path else b"", _json_word(value)
+                yield _pointer(path), b"%s (%d of %d)" % (word[:80] or b"empty", count, tally.total), name, word
+
+
+def _picked(values: List[Any], where: Callable[[int], Any], index: List[int]) -> Tuple[List[Any], Callable[[int], Any]]:
+    """Some of a column's values, by their numbers, all when none are given."""
+    return ([values[i] for i in index], lambda n: where(index[n])) if index else (values, where)
+
+
+def _path_in(containers: List[Any], where: Callable[[int], Any]) -> Callable[[int], Any]:
+    """What gives the path of a member by its number among those of all containers."""
+    starts: List[int] = []
+
+    def path(n: int) -> Any:
+        from bisect import bisect_right
+        from itertools import accumulate
+
+        if not starts:
+            starts.extend(accumulate(map(len, containers)))
+        at = bisect_right(starts, n)
+        inner = n - (starts[at - 1] if at else 0)
+        held = containers[at]
+        return where(at), list(held)[inner] if isinstance(held, dict) else inner
+
+    return path
+
+
+def _blank(text: str, at: int) -> int:
+    """The end of the white space that begins here."""
+    while text[at : at + 1] in (" ", "\n", "\r", "\t"):
+        at += 1
+    return at
+
+
+def _json_key(text: str, at: int) -> Tuple[str, int]:
+    """(key, where its value begins) of an object's member; behind the text's end when it is cut. Raises ValueError when it is none."""
+    import json
+
+    try:
+        name, stop = json.JSONDecoder().raw_decode(text, at)
+    except ValueError:
+        if len(text) - at < _JSON_PART:
+            return "", len(text)
+        raise
+    stop = _blank(text, stop)
+    if not isinstance(name, str) or text[stop : stop + 1] not in (":", ""):
+        raise ValueError("no key")
+    return name, _blank(text, stop + 1)
+
+
+def _json_members(text: str, at: int, listed: bool) -> Tuple[List[str], List[Any], int]:
+    """(keys of an object, values, where they end) of the members from an offset on, as many as one part holds whole.
+
+    Members mostly look alike: up to the last place in the part that looks like the first boundary they are decoded in one go, which
+    fails unless it is one.
+    """
+    import json
+
+    part = text[at : at + _JSON_PART]
+    decode = json.JSONDecoder().raw_decode
+    names: List[str] = []
+    values: List[Any] = []
+    pos = end = 0
+    try:
+        _, first = decode(part, 0 if listed else _json_key(part, 0)[1])
+        following, shut = _blank(part, first), part[first - 1] in "}]\""
+        if part[following : following + 1] == ",":
+            boundary = part[first - shut : _blank(part, following + 1) + (shut or not listed)]
+            cut = part.rfind(boundary, first - 1) + shut
+            several, stop = decode(("[%s]" if listed else "{%s}") % part[:cut], 0)
+            if stop == cut + 2:
+                return (names, several, at + cut) if listed else (list(several), list(several.values()), at + cut)
+    except (ValueError, RecursionError):
+        pass
+    values = []
+    try:
+        while True:
+            name, begin = ("", pos) if listed else _json_key(part, pos)
+            value, stop = decode(part, begin)
+            after = _blank(part, stop)
+            if part[after : after + 1] not in (",", "]", "}") or not part[after : after + 1]:
+                break
+            values.append(value)
+            names += [] if listed else [name]
+            end = stop
+            if part[after] != ",":
+                break
+            pos = _blank(part, after + 1)
+    except (ValueError, RecursionError, IndexError):
+        pass
+    return names, values, at + end
 
 
 def _json(page: _Page) -> List[Evidence]:
     """A JSON document, or one on each line: its shape, and the keys and values that few records have."""
-    opening = page.text.lstrip()[:1]
-    if opening not in (b"{", b"[") or page.source.size > _JSON_BYTES and page.lines[0].rstrip()[-1:] not in (b"}", b"]"):
+    if page.text[:KIB].lstrip()[:1] not in (b"{", b"["):
         return []
-    shape, totals, near = _Shape(), {}, page.text
+    near = page.text if not page.cut else strip_ansi(page.source.read(0, min(page.source.size, _NEAR_BYTES)))
+    text = near.decode("utf-8", "surrogateescape")
+    shape = _Shape()
     try:
-        if page.source.size > _JSON_BYTES:
-            raise ValueError
-        document = from_json(page.text)
-        if next(_json_diagnostics(document), None):
+        lined = _json_lines(text, shape, page.source.size <= _NEAR_BYTES)
+        if lined is None:
+            total, end = shape.read(text, _blank(text, 0))
+            if end >= 0 and text[end : end + KIB].strip() or end < 0 and page.source.size <= _NEAR_BYTES:
+                return []
+            totals = {"items" if text[_blank(text, 0)] == "[" else "keys": total}
+        elif "records" in lined:
+            totals = lined
+        else:
             return []
-        shape.add(document)
-        totals = {"items" if isinstance(document, list) else "keys": len(document)}
-    except ValueError:
-        levels: Dict[str, int] = {}
-        near = page.text if len(page.text) <= _JSON_BYTES else page.text[: page.text.rfind(b"\n", 0, _JSON_BYTES)]
-        for n, line in enumerate(near.split(b"\n"), 1):
-            try:
-                record = from_json(line) if line.strip() else None
-            except ValueError:
-                return []
-            if not isinstance(record, (dict, list)) and line.strip():
-                return []
-            if n <= 200 and any(_json_diagnostics(record)) or isinstance(record, dict) and "Action" in record and "Time" in record:  # a linter's report, `go test -json`
-                return []
-            if line.strip() and len(shape.places) < 2000:
-                shape.add(record, ((), n))
-            level = next((record[key] for key in ("level", "severity", "lvl", "levelname") if isinstance(record, dict) and key in record), None)
-            if level is not None:
-                levels[str(level)[:20]] = levels.get(str(level)[:20], 0) + 1
-        totals = {"records": shape.places[b"/*"].total if b"/*" in shape.places else 0}
-        if len(page.lines) < 2:
-            return []
-        if levels:
-            return [_near(page, near, page.evidence("log", (), {**totals, **dict(sorted(levels.items()))}))]
+    except (ValueError, RecursionError):
+        return []
+    if _is_report(text):
+        return []
+    whole = page.source.size <= _NEAR_BYTES
+    if len(totals) > 1:
+        return [_sampled(page, whole, page.evidence("log", (), totals))]
     deepest = next((depth for depth in (3, 2) if sum(1 for _ in shape.rows(depth)) <= 40), 1)
-    evidence = page.evidence("json", [page.row("place", place, words) for place, words in shape.rows(deepest)], totals)
-    _near(page, near, evidence)
+    evidence = _sampled(page, whole, page.evidence("json", [page.row("place", place, words) for place, words in shape.rows(deepest)], totals))
     for pointer, words, name, value in shape.odd():
         at = _find_member(page, name, value)
-        fact = page.row("odd", pointer, words, at, 0, 9.0)
         if all(other.identity != pointer for other in evidence.facts[-20:] if other.kind == "odd"):
-            evidence.facts.append(fact)
+            evidence.facts.append(page.row("odd", pointer, words, at, 0, 9.0))
         if at:
             evidence.quotes.append(page.quote(at, 9.0))
     return [evidence]
 
 
-def _near(page: _Page, read: bytes, evidence: Evidence) -> Evidence:
-    """The evidence, which says when only a part of the records was read."""
-    if len(read) < len(page.text):
-        evidence.unsure = "sampled: the first %s of %s" % (human(len(read)), human(page.source.size))
+def _is_report(text: str) -> bool:
+    """Whether the start of a JSON text is a linter's report or `go test -json`, which others read."""
+    import json
+
+    part = text[: 64 * KIB]
+    start = _blank(part, 0)
+    try:
+        first, _ = json.JSONDecoder().raw_decode(part, start)
+    except (ValueError, RecursionError):
+        first = _json_members(text, _blank(text, start + 1), True)[1][:50] if text[start] == "[" else None
+    return any(_json_diagnostics(first)) or (isinstance(first, dict) and "Action" in first and "Time" in first)
+
+
+def _json_lines(text: str, shape: _Shape, whole: bool) -> Optional[Dict[str, int]]:
+    """The shape of the records of JSON lines: how many, and how many of each level; None when a text is not one document to a line.
+
+    Raises ValueError when a line is none.
+    """
+    import json
+    from collections import Counter
+
+    start = text[: _JSON_PART].lstrip().split("\n", 2)
+    try:
+        if len(start) < 2 or not start[1].startswith(("{", "[")) or not isinstance(json.loads(start[0]), (dict, list)):
+            return None
+    except (ValueError, RecursionError):
+        return None
+    levels: Dict[str, int] = {}
+    total, at, number = 0, 0, 1
+    while at < len(text):
+        end = len(text) if at + _JSON_PART >= len(text) else text.rfind("\n", at, at + _JSON_PART) + 1 or text.find("\n", at) + 1 or len(text)
+        part = text[at:end]
+        if end == len(text) and not whole:
+            part = part[: part.rfind("\n") + 1]
+        lines = [(n, line) for n, line in enumerate(part.split("\n"), number) if line.strip()]
+        records = json.loads("[" + ",".join(line for _, line in lines) + "]")
+        if len(records) != len(lines) or not all(isinstance(record, (dict, list)) for record in records):
+            raise ValueError("not one document to a line")
+        shape.add(records, lambda n, lines=lines: ((), lines[n][0]), b"/*")  # type: ignore[misc]
+        for key in ("level", "severity", "lvl", "levelname"):
+            for level, count in Counter(str(record[key])[:20] for record in records if isinstance(record, dict) and key in record).items():
+                levels[level] = levels.get(level, 0) + count
+        total, at, number = total + len(records), end, number + part.count("\n")
+    return {"records": total, **dict(sorted(levels.items()))}
+
+
+def _sampled(page: _Page, whole: bool, evidence: Evidence) -> Evidence:
+    """The evidence, which says when only a part was read."""
+    evidence.unsure = "" if whole else "sampled: the first %s of %s" % (human(_NEAR_BYTES), human(page.source.size))
     return evidence
 
 
 def _find_member(page: _Page, name: bytes, value: bytes) -> int:
     """The line of the only member of this name and value; 0 when there is none or more."""
-    from re import escape
-
-    found = list(rx(b'"%s"\\s*:\\s*"?%s' % (escape(name), escape(value))).finditer(page.text, 0))[:2] if name else []
-    return page.text.count(b"\n", 0, found[0].start()) + 1 if len(found) == 1 and len(page.lines) > 1 else 0
+    found = []
+    for between in (b": ", b":") if name else ():
+        for quote in (b'"', b""):
+            sought = b'"%s"%s%s%s' % (name, between, quote, value)
+            at = page.text.find(sought)
+            found += [at, page.text.find(sought, at + 1)] if at >= 0 else []
+            if not value:
+                break
+    found = [at for at in found if at >= 0]
+    return page.text.count(b"\n", 0, found[0]) + 1 if len(found) == 1 and b"\n" in page.text.rstrip() else 0
 
 
 def _yaml(page: _Page) -> List[Evidence]:
@@ -11647,7 +11898,7 @@ def _yaml(page: _Page) -> List[Evidence]:
     if not rx(rb"(?:apiVersion|kind|items):").match(first) or not rx(rb"(?m)^(?:- |  )?kind: \S").search(page.text):
         return []
     rows: List[Fact] = []
-    tallies: Dict[bytes, _Tally] = {}
+    columns: Dict[bytes, Tuple[List[bytes], List[int]]] = {}
     kinds: Dict[str, int] = {}
     listed = rx(rb"(?m)^items:$").search(page.text) is not None
     for n, line in enumerate(page.lines, 1):
@@ -11668,7 +11919,9 @@ def _yaml(page: _Page) -> List[Evidence]:
             rows[-1].message = value
         if value:
             word = rx(rb"\{ *(\w+)").match(value)
-            tallies.setdefault(b"%s%s" % (b" " * len(indent), key), _Tally()).add(word.group(1) if word else value, n)
+            values, lines = columns.setdefault(b"%s%s" % (b" " * len(indent), key), ([], []))
+            values.append(word.group(1) if word else value)
+            lines.append(n)
     rows = [row for row in rows if row.location and row.identity]
     for row in rows:
         row.identity = b"%s/%s" % (row.location, row.identity)
@@ -11676,43 +11929,11 @@ def _yaml(page: _Page) -> List[Evidence]:
     if rows:
         rows[-1].last = len(page.lines)
     evidence = page.evidence("yaml", rows, kinds)
-    _odd_rows(page, {name.strip(): tally for name, tally in tallies.items()}, evidence)
+    tallies = {name.strip(): _Tally() for name in columns}
+    for name, (values, lines) in columns.items():
+        tallies[name.strip()].add(values, lines.__getitem__)
+    _odd_rows(page, tallies, evidence)
     return [evidence] if rows else []
-
-
-# ── logs ──
-
-_LEVEL = rb"(?m)^[^\n]{0,80}?[\s\[<(|=\"](TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|CRITICAL|FATAL|SEVERE)[\s\]>):|,\"]"
-_LOGS: List[Tuple[bytes, bytes]] = [  # how each line starts; what to count, if not the level
-    (rb"\S+ \S+ \S+ \[\d\d/\w{3}/\d{4}:[^\]\n]+\] \"", rb"(?m)^[^\n]*?\" ([1-5]\d\d) (?:\d+|-)"),
-    (rb"(?:<\d+>)?[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \S+ [^\s:]+(?:\[\d+\])?: ", b""),
-    (rb"\[?\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d\S*[\s\]]", b""),
-    (rb"(?:\[|<)?(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|CRITICAL|FATAL|SEVERE)[\s\]>:|]", b""),
-]
-
-
-def _log(page: _Page) -> List[Evidence]:
-    """Access logs, syslog, levelled and timestamped logs: how many lines of each level or status. What is odd in them, the text profile knows."""
-    head = [line for line in page.lines[:2000] if line]
-    for start, counted in _LOGS:
-        if len(head) >= 20 and sum(1 for line in head if rx(start).match(line)) * 10 >= 9 * len(head):
-            counts: Dict[str, int] = {}
-            for match in rx(counted or _LEVEL).finditer(page.text):
-                name = match.group(1).decode() if not counted else "%sxx" % match.group(1)[:1].decode()
-                counts[name] = counts.get(name, 0) + 1
-            shapes: Dict[bytes, int] = {}
-            for line in page.lines if not counted and len(page.lines) <= 50_000 else ():
-                shape = _shape(rx(start).sub(b"", line, 1))
-                shapes[shape] = shapes.get(shape, 0) + 1
-            totals = {"lines": len(page.lines), **dict(sorted(counts.items()))}
-            rows = [page.row("template", shape, "×%d".encode() % count, 0, 0, count) for shape, count in shapes.items() if count > 1]
-            evidence = page.evidence("log", rows if len(rows) <= 12 else (), totals)
-            evidence.quotes = evidence.quotes[:3]
-            for match in rx(rb"(?m)^[^\n]*?\" 5\d\d [^\n]*").finditer(page.text) if counted and counts.get("5xx", 0) * 50 <= len(page.lines) else ():
-                if len(evidence.quotes) < 23:
-                    evidence.quotes.append(page.quote(page.text.count(b"\n", 0, match.start()) + 1, 8.0))
-            return [evidence]
-    return []
 
 
 # ── bytes ──
@@ -11806,7 +12027,7 @@ def _document(page: _Page) -> List[Evidence]:
 
 
 _RECOGNISERS: List[Callable[[_Page], List[Evidence]]] = [
-    _git_merge, _git_log, _git_diff, _git_stat, _git_status, _git_short, _git_blame, _git_oneline, _json, _yaml, _ls, _tree, _du, _hex,
+    _json, _git_merge, _git_log, _git_diff, _git_stat, _git_status, _git_short, _git_blame, _git_oneline, _yaml, _ls, _tree, _du, _hex,
     _search, _search_counts, _search_heading, _paths, _aligned, _csv, _log, _redraws, _one_line, _document,
 ]  # fmt: skip
 

@@ -2,6 +2,9 @@
 
 import gzip
 import json
+import py_compile
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -141,3 +144,116 @@ def test_larger_than_the_window_is_said(monkeypatch):
     monkeypatch.setattr(ctx, "_NEAR_BYTES", 1000)
     evidence = examine(b"".join(b"src/a%d.py:3:x = 1\n" % i for i in range(200)))
     assert evidence.unsure.startswith("sampled")
+
+
+def test_a_diff_that_the_window_cuts(monkeypatch):
+    monkeypatch.setattr(ctx, "_NEAR_BYTES", 1000)
+    evidence = examine(b"".join(b"diff --git a/f%d b/f%d\n--- a/f%d\n+++ b/f%d\n@@ -1,3 +1,3 @@\n a\n-b\n+c\n d\n" % (i, i, i, i) for i in range(60)))
+    assert evidence.unsure.startswith("sampled")
+    assert rows(evidence)["f3"] == "+1 −1"
+
+
+def test_an_access_log_is_no_search():
+    lines = b"".join(b'10.0.0.%d - - [30/Nov/2026:10:00:%02d +0000] "GET /p/%d HTTP/1.1" 200 %d "-" "curl"\n' % (i % 9, i // 9, i, i) for i in range(200))
+    assert examine(lines).profile == "log/v1"
+
+
+RECORDS = [{"id": i, "ok": True, "n": i * 1.5, "tags": ["a", "b"], "who": {"name": "u%d" % (i % 3)}} for i in range(2000)]
+
+
+def odd_of(document, **form):
+    """Pointers of what is odd in a document."""
+    evidence = examine(json.dumps(document, **form).encode() + b"\n")
+    return evidence, {fact.identity.decode(): fact.first for fact in evidence.facts if fact.kind == "odd"}
+
+
+@pytest.mark.parametrize("part", [300, 5000, 1 << 20])
+@pytest.mark.parametrize("indent", [None, 1])
+@pytest.mark.parametrize("around", ["{}", '{"a": 1, "items": {}, "z": null}', '{"deep": [{"items": {}}]}'])
+def test_json_is_read_part_by_part(monkeypatch, part, indent, around):
+    """Whatever a part holds, all is counted: an odd value, an odd key and a missing one, inside of arrays at any depth."""
+    monkeypatch.setattr(ctx, "_JSON_PART", part)
+    records = [dict(record) for record in RECORDS]
+    records[1777]["ok"] = 1
+    records[1234]["note"] = "x], [y"
+    text = around.replace("{}", json.dumps(records)) if around != "{}" else json.dumps(records)
+    evidence, odd = odd_of(json.loads(text), indent=indent)
+    place = {"{}": "", '{"a': "/items", '{"d': "/deep/0/items"}[around[:3] if len(around) > 2 else around]
+    assert set(odd) == {place + "/1777/ok", place + "/1234/note"}
+    shape = rows(evidence, ("place",))
+    if not place:
+        assert (evidence.totals, shape["/*/tags"], shape["/*/who/name"]) == ({"items": 2000}, "array ×2000", "string ×2000")
+
+
+@pytest.mark.parametrize("part", [300, 1 << 20])
+def test_json_maps_and_mixed_types(monkeypatch, part):
+    monkeypatch.setattr(ctx, "_JSON_PART", part)
+    document = {"k%d" % i: {"v": i, "w": [True, 1, "1", None]} for i in range(500)}
+    document["k377"]["v"] = "77"
+    evidence, odd = odd_of(document)
+    assert evidence.totals == {"keys": 500}
+    assert set(odd) == {"/k377/v"}
+    if part > 300:
+        assert rows(evidence, ("place",))["/*/w/*"] == "string ×500, number ×500, boolean ×500, null ×500"
+
+
+@pytest.mark.parametrize("text", [b'[{"a": 1}, {"a": 2}', b'{"a": 1}{"a": 2}\n' * 30, b'[1, 2]]\n', b'{"a": 1},\n{"a": 2}\n' * 20, b"[" * 90_000 + b"\n", b'{"a" 1}\n'])
+def test_what_only_begins_like_json(text):
+    found = examine(text)
+    assert found is None or found.profile != "json/v1"
+
+
+def test_a_json_document_beyond_the_window(monkeypatch):
+    monkeypatch.setattr(ctx, "_NEAR_BYTES", 20_000)
+    evidence, odd = odd_of([{"id": i, "state": "bad" if i == 100 else "ok"} for i in range(5000)])
+    assert evidence.unsure.startswith("sampled: the first")
+    assert set(odd) == {"/100/state"}
+
+
+CHILD = """
+import resource, sys
+sys.path.insert(0, sys.argv[1])
+import ctx
+block = open(sys.argv[2], "rb").read()
+def read(start, end):
+    out = b""
+    while start < end:
+        at = start % len(block)
+        out += block[at : at + end - start]
+        start += len(block[at : at + end - start])
+    return out
+found = ctx.parse_content([ctx.Source("stdout", 500 << 20, read)], 1)
+try:
+    peak = int(open("/proc/self/status").read().split("VmHWM:")[1].split()[0]) >> 10  # what getrusage tells may be the parent's
+except OSError:
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 20
+print(peak, *(evidence.unsure[:7] for evidence in found))
+"""
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b'{"id": %d, "state": "ok", "who": {"name": "u%d", "tags": ["a", "b"]}}\n',
+        b'{"id": %d, "who": "u%d"}, ',
+        b"%d,user %d,ok,3.5\n",
+        b"src/a.py:%d:    total = order %d\n",
+        b"pod-%08d   1/1     Running   %dd\n",
+        b"2026-11-30T10:00:00 INFO request %d took %d ms\n",
+        b"some words about nothing, number %d of %d\n",
+    ],
+)
+def test_memory_is_bounded(tmp_path, line):
+    """500 MiB are read in 64 MiB at most, the interpreter and ctx included."""
+    first = b"[" if line.endswith(b" ") else b"id,name,state,n\n" if line.startswith(b"%d,") else b"NAME           READY   STATUS    AGE\n" if line.startswith(b"pod") else b""
+    block = first
+    for i in range(1 << 30):
+        if len(block) > 9 << 20:
+            break
+        block += b"".join(line % (i * 1000 + k, k % 90) for k in range(1000))
+    (tmp_path / "block").write_bytes(block)
+    py_compile.compile(ctx.__file__, str(tmp_path / "ctx.pyc"))  # compiling takes more room than reading
+    done = subprocess.run([sys.executable, "-I", "-S", "-c", CHILD, str(tmp_path), str(tmp_path / "block")], stdout=subprocess.PIPE, check=True)
+    size, *unsure = done.stdout.split()
+    assert int(size) - (len(block) >> 20) <= 64
+    assert set(unsure) <= {b"sampled"}
