@@ -7624,9 +7624,10 @@ CONTRACTS: Dict[str, Contract] = {
     "git-log": Contract("content", {"commit": "commits"}, (), ("commit",)),
     "git-diff": Contract("content", {"file": "files"}, (), ("file",)),
     "git-status": Contract("content", {"path": "paths"}, (), ("path",)),
-    "git-blame": Contract("content", {"author": "authors"}, (), ("author",)),
+    "git-blame": Contract("content", {"author": "authors", "commit": "commits"}, (), ("author", "commit")),
     "git-merge": Contract("report", {"conflict": "conflicts"}, ("conflict",)),
     "search": Contract("content", {"file": "files with hits"}, (), ("file",)),
+    "list": Contract("content", {"item": "items"}, (), ("item",)),
     "listing": Contract("content", {"directory": "directories", "entry": "entries"}, (), ("directory", "entry")),
     "json": Contract("content", {"odd": "odd values", "place": "shape"}, (), ("odd", "place")),
     "yaml": Contract("content", {"odd": "odd values", "object": "objects"}, (), ("odd", "object")),
@@ -10844,6 +10845,20 @@ def parse_content(sources: List[Source], status: Optional[int]) -> List[Evidence
     return found
 
 
+SEARCH_MARKERS = (b":", b"-")
+_SEARCHED = rb"(?:[^\n]*\n){0,3}?[^\s\n][^\n]*?(?::[^\n]*|\n[1-9]\d*[:-][^\n]*)\n"
+
+
+def parse_searches(sources: List[Source], status: Optional[int]) -> List[Evidence]:
+    """Streams that are searches from the first line to the last: the reports and logs that they quote are nobody's."""
+    found: List[Evidence] = []
+    for source in sources:
+        if source.size and rx(_SEARCHED).match(source.read(0, min(source.size, 16 * KIB))) and not is_binary(source):
+            page = _Page(source)
+            found += next(filter(None, (recognise(page) for recognise in (_search, _search_heading, _search_plain))), [])
+    return found
+
+
 def _all(page: _Page, pattern: bytes) -> List[Match[bytes]]:
     """The matches of all lines; none when one line differs, or there are fewer than two."""
     found = []
@@ -10886,7 +10901,7 @@ def _git_oneline(page: _Page) -> List[Evidence]:
     """`git log --oneline`, with or without graph; the hashes must look like hashes."""
     rows: Dict[bytes, Fact] = {}
     for n, line in enumerate(page.lines, 1):
-        match = rx(rb"[|\\/_.* -]*?([0-9a-f]{7,40}) (.+)$").match(line)
+        match = rx(rb"[|\\/_.* -]*?([0-9a-f]{7,40}) (\S.*)$").match(line)
         if match:
             rows.setdefault(match.group(1), page.row("commit", match.group(1), match.group(2), n))
         elif not rx(rb"[|\\/_.* -]*$| .+ \| +(?:\d+|Bin)\b| \d+ files? changed").match(line):
@@ -11129,19 +11144,31 @@ def _git_short(page: _Page) -> List[Evidence]:
     return [_status_evidence(page, found, len(page.lines))] if len(page.lines) > 1 and found else []
 
 
+_BLAME = rb"\^?([0-9a-f]{7,40}) (?:\S.*? )??(?:\((\S.*?) +\d{4}-\d\d-\d\d \d\d:\d\d:\d\d [+-]\d{4} +\d+\)| *\d+\) )"
+_PORCELAIN = rb"(?m)^([0-9a-f]{40}) \d+ \d+(?: \d+)?\n(?:author (.*)\n)?(?:[a-z-]+(?: .*)?\n)*\t"
+
+
 def _git_blame(page: _Page) -> List[Evidence]:
-    """`git blame`: lines and commits of each author."""
-    authors: Dict[bytes, List[Any]] = {}
-    for n, line in enumerate(page.lines, 1):
-        match = rx(rb"\^?([0-9a-f]{7,40}) (?:\S.*? )?\((\S.*?) +\d{4}-\d\d-\d\d \d\d:\d\d:\d\d [+-]\d{4} +\d+\)").match(line)
-        if not match:
+    """`git blame`: lines and commits of each author, or lines of each commit where no author is told; also --porcelain."""
+    if rx(_PORCELAIN).match(page.text):
+        names: Dict[bytes, bytes] = {}
+        told = []
+        for match in rx(_PORCELAIN).finditer(page.text):
+            names.setdefault(match.group(1), match.group(2) or b"")
+            told.append((page.text.count(b"\n", 0, match.start()) + 1 if len(told) < 1000 else 0, match.group(1), names[match.group(1)]))
+    else:
+        told = [(n, match.group(1), match.group(2) or b"") for n, match in enumerate(map(rx(_BLAME).match, page.lines), 1) if match]
+        if len(told) < len(page.lines):
             return []
-        entry = authors.setdefault(match.group(2), [0, set(), n])
+    groups: Dict[bytes, List[Any]] = {}
+    for n, commit, author in told:
+        entry = groups.setdefault(author or commit, [0, set(), n])
         entry[0] += 1
-        entry[1].add(match.group(1))
-    rows = [page.row("author", name, _count(lines, "line") + b" in " + _count(len(commits), "commit"), n, 0, lines) for name, (lines, commits, n) in authors.items()]
-    commits = len({commit for _, names, _ in authors.values() for commit in names})
-    return [page.evidence("git-blame", rows, {"lines": len(page.lines), "authors": len(rows), "commits": commits})]
+        entry[1].add(commit)
+    kind = "author" if told[0][2] else "commit"
+    rows = [page.row(kind, name, _count(lines, "line") + (b" in " + _count(len(commits), "commit") if kind == "author" else b""), n, 0, lines) for name, (lines, commits, n) in groups.items()]
+    totals = {"lines": len(told), "authors": len(rows) * (kind == "author"), "commits": len({commit for _, commit, _ in told})}
+    return [page.evidence("git-blame", rows, {name: count for name, count in totals.items() if count})]
 
 
 def _git_merge(page: _Page) -> List[Evidence]:
@@ -11164,6 +11191,36 @@ def _git_merge(page: _Page) -> List[Evidence]:
     evidence.quotes = []
     evidence.outcome = "failed"
     return [evidence]
+
+
+# ── lists of hosting services ──
+
+_RUN_STATES = rb"(?:completed|in_progress|queued|requested|waiting|pending)"
+# how a row starts: its number, or what became of it; then its words; then the number
+_HUB_ROWS = (
+    rb"(?P<name>[!#]?\d+)(?:\t| {2,})(?:\S+[!#]\d+\t)?(?P<words>[^\t\n]*?\S)(?:\t| {2,}|$)[^\n]*$",
+    _RUN_STATES + rb"\t(?P<state>\w*)\t(?P<words>[^\t\n]*)\t[^\n]*\t(?P<name>\d{6,})\t[^\n]*$",
+)
+
+
+def _hub_list(page: _Page) -> List[Evidence]:
+    """`gh pr list`, `gh issue list`, `gh run list`, `glab mr list`: items with their titles, and how many there are in all."""
+    claim = rx(rb"(?m)^Showing (\d+)(?: of (\d+))? [a-z -]+ (?:in|on) \S+").match(page.text.lstrip())
+    head = [line for line in page.lines if line.strip() and not line.startswith((b"Showing ", b"ID  ", b"NUMBER  "))]
+    for row in _HUB_ROWS:
+        found = [(n, m) for n, m in enumerate(map(rx(row).match, page.lines), 1) if m]
+        dated = claim or "state" in rx(row).groupindex or all(rx(rb".*\t\d{4}-\d\d-\d\d[T ]").match(line) for line in head)
+        if len(found) == len(head) > 1 and dated and len({m.group("name") for _, m in found}) == len(found):
+            states: Dict[str, int] = {}
+            rows = []
+            for n, m in found:
+                state = _group(m, "state")
+                rows.append(page.row("item", m.group("name"), b": ".join(filter(None, (state, m.group("words")))), n, 0, 1.0 if state in (b"", b"success") else 9.0))
+                if state:
+                    states[fsdecode(state)] = states.get(fsdecode(state), 0) + 1
+            totals = {"items": len(rows), **({"in all": int(claim.group(2))} if claim and claim.group(2) else {}), **states}
+            return [page.evidence("list", rows, totals)]
+    return []
 
 
 # ── logs ──
@@ -11239,13 +11296,17 @@ def _search(page: _Page) -> List[Evidence]:
         else:
             row[0], row[2] = row[0] + best[3], n + best[0]
         n += best[0]
-    diagnostic = sum(1 for line in lines if rx(rb".+?:\d+:(?:\d+:)? (?:(?:fatal )?error|warning|note|info|\[?[A-Z]{1,4}\d{2,5})\b|.+?:\d+: \*\*\* |.+?:\d+:\d+: \S").match(line))
+    diagnostic = sum(1 for line in lines if rx(_LINTED).match(line))
     odd = sum(1 for path in rows if not rx(rb"\S*[/\\.]\S*|\S+$").match(path))
     if hits < 2 or diagnostic * 2 > hits or odd * 10 > len(rows) or not any(rx(rb".*[/\\.]|[A-Z]\w+$").match(path) for path in rows):
         return []
     facts = [page.row("file", path, _count(count, "hit"), first, last, count, path.replace(b"\\", b"/").rpartition(b"/")[0]) for path, (count, first, last) in rows.items()]
     totals = {"hits": hits, "files": len(rows), "lines of context": context, "messages": others}
     return [page.evidence("search", facts, {name: count for name, count in totals.items() if count})]
+
+
+# a line of a compiler or linter: one or two blanks part the place from what is said of it
+_LINTED = rb"(?:[A-Za-z]:)?[^:\n]+:\d+:(?:\d+:)? {1,2}\S"
 
 
 def _splits(line: bytes) -> List[bytes]:
@@ -11293,6 +11354,44 @@ def _search_heading(page: _Page) -> List[Evidence]:
     if not rows or not all(rx(rb"\S*[./\\]\S*$|[./].*$").match(row.identity) for row in rows) or len({row.identity for row in rows}) < len(rows):
         return []
     return [page.evidence("search", rows, {"hits": sum(int(row.value) for row in rows), "files": len(rows)})]
+
+
+_BEHIND_PATH = rb"((?:[A-Za-z]:[\\/])?[^\s:]*[/\\.][^\s:]*|[A-Z]\w+):"
+
+
+def _search_plain(page: _Page) -> List[Evidence]:
+    """`rg` and `grep -r` as they print into a pipe: each line behind its file's name, the lines of a file together."""
+    lines, around = page.lines, b"\n--\n" in page.text
+    rows: Dict[bytes, List[int]] = {}
+    path, context, spaced = b"", 0, 0
+    for n, line in enumerate(lines):
+        if line == b"--" or rx(rb"Binary file .* matches$|(?:grep|rg|ag|ugrep): .+: ").match(line):
+            continue
+        mark = line[len(path) : len(path) + 1] if path and line.startswith(path) else b""
+        if mark != b":" and not (around and mark == b"-"):
+            path = _common_path(lines, n, 20 if around else 1)
+            if not path or path in rows:
+                return []
+            rows[path] = [0, n + 1, 0]
+        hit = line[len(path)] == 58
+        rows[path][0] += hit
+        rows[path][2] = n + 1
+        context += not hit
+        spaced += hit and rx(rb" \S|\d+\b|\(\.").match(line, len(path) + 1) is not None  # what is said of a place in it
+    hits = sum(row[0] for row in rows.values())
+    if hits < 3 or hits == len(rows) or spaced * 2 > hits or not any(rx(rb".*[/\\.]").match(name) for name in rows):
+        return []
+    facts = [page.row("file", name, _count(count, "hit"), first, last, count, name.replace(b"\\", b"/").rpartition(b"/")[0]) for name, (count, first, last) in rows.items()]
+    totals = {"hits": hits, "files": len(rows), "lines of context": context}
+    return [page.evidence("search", facts, {name: count for name, count in totals.items() if count})]
+
+
+def _common_path(lines: List[bytes], at: int, most: int) -> bytes:
+    """The name that most of the next lines start with, as a hit among them spells it: a line of context may hold a name of its own."""
+    block = lines[at : at + most]
+    block = block[: block.index(b"--")] if b"--" in block else block
+    names = [m.group(1) for m in map(rx(_BEHIND_PATH).match, block) if m and block[0].startswith((m.group(1) + b":", m.group(1) + b"-"))]
+    return max(names, key=lambda name: sum(line.startswith((name + b":", name + b"-")) for line in block), default=b"")
 
 
 def _search_counts(page: _Page) -> List[Evidence]:
@@ -11347,7 +11446,7 @@ def _ls(page: _Page) -> List[Evidence]:
 
 def _tree(page: _Page) -> List[Evidence]:
     """`tree`: what is at the top, with all that is below each."""
-    claim = rx(rb"(\d+) director(?:y|ies)(?:, (\d+) files?)?$").match(page.lines[-1])
+    claim = rx(rb"(?: *[\d.]+[KMGT]? used in )?(\d+) director(?:y|ies)(?:, (\d+) files?)?$").match(page.lines[-1])
     if not claim:
         return []
     lines = [line.replace(b"\xc2\xa0", b" ") for line in page.lines]
@@ -11358,7 +11457,7 @@ def _tree(page: _Page) -> List[Evidence]:
         if match:
             entries += 1
             if not match.group(1):
-                rows.append([match.group(2), 0, n, n])
+                rows.append([rx(rb"\[[^\]\n]*\]  ").sub(b"", match.group(2), 1), 0, n, n])
             elif rows:
                 rows[-1][1], rows[-1][3] = rows[-1][1] + 1, n
         elif line and n > 1:
@@ -11382,24 +11481,40 @@ def _du(page: _Page) -> List[Evidence]:
     return [page.evidence("listing", [page.row("directory", path, size, n, 0, value) for n, path, size, value in sized], {"directories": len(sized)})]
 
 
+# what may stand before each path: git ls-files -s, git ls-tree -r [-l]; find -ls; checksums
+_BEFORE_PATH = (
+    rb"[0-7]{6} (?:blob |tree |commit )?[0-9a-f]{40,64}(?: +\d+| +-)?\t",
+    rb" *\d+ +\d+ [-bcdlps][-rwxsStT]{9} +\d+ +\S+ +\S+ +\d+ [A-Z][a-z]{2} +\d+ +[\d:]+ ",
+    rb"[0-9a-f]{32,128} [ *]",
+)
+
+
 def _paths(page: _Page) -> List[Evidence]:
     """find, fd, `grep -l`, `git ls-files`: nothing but paths; directories and how many of them are in each."""
+    lines = page.lines
+    before = next((expression for expression in _BEFORE_PATH if lines and rx(expression).match(lines[0])), b"")
+    if before:
+        cut = [rx(before).match(line) for line in lines]
+        lines = [line[m.end() :] for line, m in zip(lines, cut) if m]
+        if len(lines) < len(cut):
+            return []
     rooted = rx(rb"(?:\.{1,2}|~)?/[^:\t]*$|[A-Za-z]:\\[^:\t]*$")
     plain = rx(rb"[\w.@+~#%=,{}()\[\]-]+(?:[/\\][^\s:;|<>\"]*)*$")
-    if len(page.lines) < 5 or len(set(page.lines)) < len(page.lines) or sum(b"/" in line or b"\\" in line for line in page.lines) * 10 < 8 * len(page.lines):
+    if len(lines) < 5 or len(set(lines)) < len(lines) or sum(b"/" in line or b"\\" in line for line in lines) * 10 < 8 * len(lines):
         return []
     odd = 0
     counts: Dict[bytes, List[int]] = {}
-    for n, line in enumerate(page.lines, 1):
+    for n, line in enumerate(lines, 1):
         if not rooted.match(line) and not plain.match(line) and line != b".":
             odd += 1
-            if odd * 20 > len(page.lines) or not line.startswith((b"./", b"/")):
+            first = line.partition(b"/")[0]
+            if odd * 20 > len(lines) or not (line.startswith((b"./", b"/")) or b"/" in line and plain.match(first)):
                 return []
-        name = line.rstrip(b"/").replace(b"\\", b"/").rpartition(b"/")[0] or (b"/" if line.startswith(b"/") else b".")
+        name = (line.rstrip(b"/") if b"/" in line else line.replace(b"\\", b"/")).rpartition(b"/")[0] or (b"/" if line.startswith(b"/") else b".")
         entry = counts.setdefault(line[: len(name)] if len(name) > 1 else name, [0, n])
         entry[0] += 1
     rows = [page.row("directory", name, _count(count, "path"), n, 0, count, name.rpartition(b"/")[0]) for name, (count, n) in counts.items()]
-    return [page.evidence("listing", rows, {"paths": len(page.lines), "directories": len(rows)})]
+    return [page.evidence("listing", rows, {"paths": len(lines), "directories": len(rows)})]
 
 
 # ── data ──
@@ -11491,6 +11606,9 @@ def _table_evidence(page: _Page, records: Iterable[Tuple[int, List[bytes]]], hea
     return evidence
 
 
+_FOOTER = rb"\((\d+) rows?\)$"
+
+
 def _csv(page: _Page) -> List[Evidence]:
     """CSV and its kin, by records: a quoted field may hold line ends."""
     import csv
@@ -11502,7 +11620,9 @@ def _csv(page: _Page) -> List[Evidence]:
         return []
     if sum(line.count(delimiter) >= columns - 1 for line in head) * 2 < len(head):
         return []
-    records = _csv_records(csv.reader((line.decode("latin-1") + "\n" for line in page.lines), delimiter=chr(delimiter)))
+    footer = rx(_FOOTER).match(page.lines[-1])
+    body = page.lines[:-1] if footer else page.lines
+    records = _csv_records(csv.reader((line.decode("latin-1") + "\n" for line in body), delimiter=chr(delimiter)))
     try:
         first = [record for _, record in zip(range(200), records)]
         header = first[0][1]
@@ -11511,10 +11631,12 @@ def _csv(page: _Page) -> List[Evidence]:
         words = delimiter == 44 and columns == 2 and rx(rb"\w+ \w+ \w+").search(page.lines[1])
         if fit * 100 < 97 * len(first) or fit < 5 or (not named and delimiter != 9) or words:
             return []
-        body = (record for part in (first[named:], records) for record in part if record[1])
-        evidence = _table_evidence(page, body, header if named else [b"column %d" % i for i in range(1, len(header) + 1)])
+        rows = (record for part in (first[named:], records) for record in part if record[1])
+        evidence = _table_evidence(page, rows, header if named else [b"column %d" % i for i in range(1, len(header) + 1)])
     except csv.Error:
         return []
+    if footer and int(footer.group(1)) != evidence.totals["rows"]:
+        evidence.unsure = "%d rows by the footer, %d read" % (int(footer.group(1)), evidence.totals["rows"])
     return [evidence] if evidence.totals.get("odd rows", 0) * 33 <= evidence.totals["rows"] else []
 
 
@@ -11531,13 +11653,17 @@ _RULE = rb"[-+=|: ]*--[-+=|: ]*$"
 
 def _aligned(page: _Page) -> List[Evidence]:
     """psql, mysql, sqlite -column, docker, kubectl: a header, maybe a rule below it, and columns that stand under their names."""
-    lines, ruled = page.lines, any(rx(_RULE).match(line) for line in page.lines[:2])
+    lines = page.lines
+    if any(box in line for line in lines[:2] for box in (b"\xe2\x94", b"\xe2\x95")):
+        lines = [rx(rb"\xe2\x94\x82|\xe2\x95\x91").sub(b"|", rx(rb"\xe2\x94\x80|\xe2\x95\x90").sub(b"-", line)) for line in lines]
+        lines = [rx(rb"\xe2(?:\x94|\x95)[\x80-\xbf]").sub(b"+", line) for line in lines]
+    ruled = any(rx(_RULE).match(line) for line in lines[:2])
     if not ruled and lines[0] != lines[0].upper():
         return []
     last = len(lines)
     while last and not lines[last - 1].strip():
         last -= 1
-    footer = rx(rb"\((\d+) rows?\)$").match(lines[last - 1]) if last else None
+    footer = rx(_FOOTER).match(lines[last - 1]) if last else None
     body = ((n, lines[n - 1].decode("utf-8", "replace").rstrip()) for n in range(1, last + 1 - bool(footer)) if not rx(_RULE).match(lines[n - 1]))
     head, header = next(body, (0, ""))
     if ruled and "|" in header:
@@ -11957,18 +12083,27 @@ def _binary(source: Source) -> Evidence:
     return evidence
 
 
+_DUMPED = (
+    rb"[0-9a-f]{6,}:?(?: +[0-9a-f]{2,11}){1,16}(?: .*)?$"  # xxd, hexdump, od
+    rb"|[0-7]{7}(?:   .|  \\.| [0-7]{3}){1,16}$|[0-9a-f]{6,}$|\*$"  # od -c; the size at the end; lines like those before
+)
+
+
 def _hex(page: _Page) -> List[Evidence]:
     """xxd, `hexdump`, od: what was dumped is bytes, not text."""
-    line = rx(rb"[0-9a-f]{6,8,}:?(?: +[0-9a-f]{2,11}){1,16}(?: .*)?$".replace(b"{6,8,}", b"{6,}"))
-    body = page.lines[:2000]
-    if len(body) < 3 or not rx(rb"0{6,}:?\s").match(body[0]) or not all(line.match(row) or row == b"*" or rx(rb"[0-9a-f]{6,}$").match(row) for row in body):
+    body, size = page.lines[:2000], 0
+    plain = len(body) > 3 and all(len(line) == 60 and rx(rb"[0-9a-f]+$").match(line) for line in body[:-1])
+    if plain:
+        size = len(page.text.replace(b"\n", b"")) // 2
+    elif len(body) < 3 or not rx(rb"0{6,}:?\s").match(body[0]) or not all(map(rx(_DUMPED).match, body)):
         return []
-    octal = rx(rb"0{7} ").match(body[0]) and not rx(rb"0{8}").match(body[0])
-    last = rx(rb"[0-9a-f]+").match(page.lines[-1])
-    size = int(last.group(), 8 if octal and not rx(rb".*[89a-f]").match(last.group()) else 16) if last and page.whole else 0
-    if b":" in page.lines[-1][:12]:
-        size += len(b"".join(page.lines[-1].split(b"  ")[0].split()[1:])) // 2
-    return [page.evidence("bytes", [page.row("format", b"hex dump", _count(size, "byte") if size else b"", 1, len(page.lines))])]
+    else:
+        second, last = (rx(rb"([0-9a-f]+)(:?)").match(line) for line in (body[1], page.lines[-1]))
+        base = next((base for base in (16, 10, 8) if second and rx(rb"\d+$").match(second.group(1)) and int(second.group(1), base) == 16), 16)
+        size = int(last.group(1), base) if last and rx(rb"[0-9]+$" if base < 16 else b"").match(last.group(1)) else 0
+        if last and last.group(2):  # xxd ends with a line of bytes
+            size += len(b"".join(page.lines[-1].split(b"  ")[0].split()[1:])) // 2
+    return [page.evidence("bytes", [page.row("format", b"hex dump", _count(size, "byte") if size and page.whole else b"", 1, len(page.lines))])]
 
 
 def _one_line(page: _Page) -> List[Evidence]:
@@ -12028,7 +12163,7 @@ def _document(page: _Page) -> List[Evidence]:
 
 _RECOGNISERS: List[Callable[[_Page], List[Evidence]]] = [
     _json, _git_merge, _git_log, _git_diff, _git_stat, _git_status, _git_short, _git_blame, _git_oneline, _yaml, _ls, _tree, _du, _hex,
-    _search, _search_counts, _search_heading, _paths, _aligned, _csv, _log, _redraws, _one_line, _document,
+    _search, _search_counts, _search_heading, _search_plain, _paths, _hub_list, _aligned, _csv, _log, _redraws, _one_line, _document,
 ]  # fmt: skip
 
 
@@ -12978,6 +13113,7 @@ def is_captured(digits: str) -> bool:
 # (literals of which one must occur, parser), in the order in which they are believed: what lies within an earlier one's part is its own text
 PROFILES: List[Tuple[Sequence[bytes], Callable[[List[Source], Optional[int]], List[Evidence]]]] = [
     (CTX_MARKERS, parse_ctx),
+    (SEARCH_MARKERS, parse_searches),
     (PYTEST_MARKERS, parse_pytest),
     (UNITTEST_MARKERS, parse_unittest),
     (REPORT_MARKERS, parse_reports),
