@@ -7594,7 +7594,7 @@ _TEST_CONTRACT = Contract(
 
 _TEST_RUNNERS = """
     pytest unittest
-    bats cargo-json cargo-test ctest dotnet-test go-json go-test gradle-test gtest jest jest-json junit-xml minitest mocha mocha-json munit nextest
+    ava bats bun-test cargo-json cargo-test ctest deno-test dotnet-test exunit go-json go-test gradle-test gtest jasmine jest jest-json junit-xml minitest mocha mocha-json munit nextest
     node-test nox phpunit playwright playwright-json pytest-json pytest-reportlog rspec rspec-json scalatest surefire swift-testing tap tox vitest xctest
 """
 
@@ -9708,26 +9708,27 @@ class Runner:
     are (what opens a list, one of its lines), an empty opening for lines that stand anywhere. All three name tests: `name` is the title, or `titles` over several lines (joined by `join`);
     `kind` is looked up in `kinds` (a kind of fact, "" for none), `location`, `message` and `file` may be given. Each list is an account of the same failures: that which agrees with
     the tool's own count is believed. `region` opens the part in which heads count, `end` closes it and the report of a failure. `closing` finds the tool's own counts:
-    groups are their names, but of `tests`, `suites` and `counts` the text holds numbers with their names. `claims` are the counts of failing tests, `suite_claims` those
+    groups are their names, but of `tests`, `suites` and `counts` the text holds numbers with their names. `claims` are the counts of failing tests (one with "-" is taken off), `suite_claims` those
     of failing suites. `suites` finds lines that give the file or package of the tests below (with `under`, above): `suite` if it failed, `broken` if it could
     not run, `ok`. `opens` are literals that begin a test of a given name, for reports that stand above the verdict. `location` and `message` are looked
     for in a report. `success` finds what a passing run says; `sure` runners are known by their heads even when nothing closes the report. `read` is the
     function for a format that lines do not tell; `details` find lines that tell where or why a test failed that another line names. `after`: reports follow the closing counts. `shared`: heads that follow each other have one report. `leave` closes
     the region where that is not `end`. `nest` parts the names of a test and its subtests: one with failing subtests counts as a suite.
+    `above` finds the lines between which a report stands that comes before its head.
     """
 
     __slots__ = ("name", "match", "heads", "lists", "closing", "claims", "suite_claims", "suites", "kinds", "region", "end", "location", "message",
-                 "success", "notes", "opens", "join", "under", "sure", "after", "shared", "leave", "nest", "details", "read")  # fmt: skip
+                 "success", "notes", "opens", "join", "under", "sure", "after", "shared", "leave", "nest", "details", "above", "read")  # fmt: skip
 
     def __init__(self, name: str, match: Sequence[bytes], heads: Sequence[bytes] = (), lists: Sequence[Tuple[bytes, bytes]] = (), closing: Sequence[bytes] = (),
                  claims: Sequence[str] = ("failed",), suite_claims: Sequence[str] = (), suites: bytes = b"", kinds: Optional[Dict[bytes, str]] = None,
                  region: bytes = b"", end: bytes = b"", location: Sequence[bytes] = (), message: Sequence[bytes] = (), success: bytes = b"", notes: bytes = b"",
                  opens: Sequence[bytes] = (), join: bytes = b" ", under: bool = False, sure: bool = False, after: bool = False, shared: bool = False, leave: bytes = b"", nest: bytes = b"", details: Sequence[bytes] = (),
-                 read: Optional[Callable[[_Reading], Tuple[List[_Case], Dict[str, int]]]] = None) -> None:  # fmt: skip
+                 above: bytes = b"", read: Optional[Callable[[_Reading], Tuple[List[_Case], Dict[str, int]]]] = None) -> None:  # fmt: skip
         self.name, self.match, self.heads, self.lists, self.closing = name, match, heads, lists, closing
         self.claims, self.suite_claims, self.suites, self.kinds = claims, suite_claims, suites, kinds or {}
         self.region, self.end, self.location, self.message, self.success, self.notes = region, end, location, message, success, notes
-        self.opens, self.join, self.under, self.sure, self.after, self.shared, self.leave, self.nest, self.details, self.read = opens, join, under, sure, after, shared, leave or end, nest, details, read
+        self.opens, self.join, self.under, self.sure, self.after, self.shared, self.leave, self.nest, self.details, self.above, self.read = opens, join, under, sure, after, shared, leave or end, nest, details, above, read
 
 
 class _Case:
@@ -9825,10 +9826,23 @@ class _Report:
                 at += 1
             if not case.account:
                 case.end = min(ends[at], case.body + _BODY)
+        if row.above:
+            self.look_above(page, found)
         for case, after in reversed(list(zip(found, found[1:]))) if row.shared else ():
             if case.end == after.start:
                 case.body, case.end = after.body, after.end
         return [case for case in found if case.kind]
+
+    def look_above(self, page: _Reading, cases: List[_Case]) -> None:
+        """Give each test the report that stands above its verdict, up to the line before that ends another's."""
+        from bisect import bisect_left
+
+        marks = [m.start() for m in page.find(self.row.above)]
+        for case in cases:
+            before = bisect_left(marks, case.start) - 1
+            if not case.account and case.name != case.file:
+                case.end = case.start
+                case.body = max(page.text.find(b"\n", marks[before] + 1), case.end - _BODY) if before >= 0 else case.end
 
     def case(self, page: _Reading, m: Match[bytes], account: int) -> _Case:
         """What a line names."""
@@ -9929,9 +9943,12 @@ class _Report:
             totals = self.totals(unit if len(self.closings) > 1 else -1)
             own = [case for case in cases if case.account != _SUITES and case.kind != "suite" and case.name != case.file]
             parts = [case for case in cases if case.account == _SUITES or case.kind == "suite" or case.name == case.file]
-            claims = [totals[name] for name in self.row.claims if name in totals]
+            claims = [-totals[name[1:]] if name.startswith("-") else totals[name] for name in self.row.claims if name.lstrip("-") in totals]
             named = [case for case in own if case.account != _DETAIL]
             chosen = _account(named, sum(claims)) if claims else named
+            if claims and sum(claims) < len(_keys(chosen)):  # what nothing is said of, a test printed
+                reported = [case for case in chosen if case.page.text[case.body : case.end].strip()]
+                chosen = reported if len(_keys(reported)) == sum(claims) else chosen
             once, often = len(_keys(chosen)), len(chosen) + len(parts if self.row.read else ())
             missing = max(0, sum(claims) - often) if claims else 0
             if claims and sum(claims) < once:
@@ -10133,22 +10150,28 @@ def _inside(own: Tuple[str, int, int], span: Tuple[str, int, int]) -> bool:
 
 
 def _read_tap(page: _Reading) -> Tuple[List[_Case], Dict[str, int]]:
-    """TAP, nested as node and node-tap nest it: a test's own subtests stand above it, further in.
+    """TAP, nested as node nests it, a test's own subtests above it, or as node-tap and vitest do, between braces below it; further in.
 
     Source: testanything.org, versions 13 and 14.
     """
     text = page.text
     cases: List[_Case] = []
     above: List[Tuple[int, _Case]] = []
+    around: List[Tuple[int, bytes, Optional[_Case]]] = []
     told = {"passed": 0, "failed": 0, "skipped": 0, "todo": 0}
     plan = [int(m.group(1)) for m in page.find(rb"1\.\.(\d+)(?: |$)")]
     if not plan:
         return [], {}
-    line = rb"(?P<indent> *)(?P<kind>not ok|ok)(?: (?P<number>\d+))?(?: +- +| +|$)(?P<name>[^\n]*?)(?: +# ?(?P<tag>(?:[Ss][Kk][Ii][Pp]|[Tt][Oo][Dd][Oo]|time=)[^\n]*))?(?: \{)?$"
+    braced = rx(rb"\n *(?:not )?ok [^\n]* \{\n").search(text) is not None
+    line = rb"(?P<indent> *)(?P<kind>not ok|ok)(?: (?P<number>\d+))?(?: +- +| +|$)(?P<name>[^\n]*?)(?: in \d+ms)?(?: +# ?(?P<tag>(?:[Ss][Kk][Ii][Pp]|[Tt][Oo][Dd][Oo]|time=)[^\n]*))?(?: \{)?$"
     for m in page.find(line):
+        if cases and m.start() < cases[-1].end:
+            continue  # part of the diagnostics
         depth, tag = len(m.group("indent")), (m.group("tag") or b"").lower()[:4]
         name = m.group("name").replace(b"\\#", b"#") or b"%s %s" % (m.group("kind"), m.group("number") or b"")
-        under = [case for at, case in above if at > depth]
+        while around and around[-1][0] >= depth:
+            around.pop()
+        under = [case for at, case in above if at > depth and not braced]
         above = [(at, case) for at, case in above if at <= depth]
         for case in under:
             case.name = name + b" " + case.name
@@ -10156,20 +10179,25 @@ def _read_tap(page: _Reading) -> Tuple[List[_Case], Dict[str, int]]:
         if not depth:
             told["skipped" if tag == b"skip" else "todo" if tag == b"todo" else "failed" if failed else "passed"] += 1
         if failed:
-            case = _Case("suite" if under else "failed", name, page, m.start(), m.end())
+            case = _Case("suite" if under else "failed", b" ".join([outer for _, outer, _ in around] + [name]), page, m.start(), m.end())
             case.end = _yaml_end(text, m.end(), depth)
             cases.append(case)
             above.append((depth, case))
+            for _, _, parent in around:
+                if parent:
+                    parent.kind = "suite"
         above += [(depth, case) for case in under]
+        if m.group().endswith(b" {"):  # its subtests stand below it
+            around.append((depth, name, case if failed else None))
     if sum(plan) != sum(told.values()):
         told["planned"] = sum(plan)
     return cases, told if len(told) < 5 or cases else {}
 
 
 def _yaml_end(text: bytes, at: int, depth: int) -> int:
-    """Where the diagnostics below a line of TAP end: a block of YAML, or comments."""
+    """Where the diagnostics below a line of TAP end: a block of YAML, comments, or lines that stand further in."""
     margin = b" " * depth
-    m = rx(rb"\n%s  ---[^\n]*\n(?:(?!%s  \.\.\.)[^\n]*\n){0,400}%s  \.\.\.|(?:\n%s# [^\n]*)+" % (margin, margin, margin, margin)).match(text, at)
+    m = rx(rb"\n%s  ---[^\n]*\n(?:(?!%s  \.\.\.)[^\n]*\n){0,400}%s  \.\.\.|(?:\n%s# [^\n]*)+|(?:\n%s  (?! *(?:not )?ok |---)[^\n]+){1,400}" % ((margin,) * 5)).match(text, at)
     return m.end() if m else at
 
 
@@ -10275,10 +10303,50 @@ RUNNERS: List[Runner] = [
         closing=(rb"  (?P<passing>\d+) passing \([^\n]*\)$(?:\n  (?P<pending>\d+) pending)?(?:\n  (?P<failing>\d+) failing)?",),
         claims=("failing",), region=rb"  \d+ failing$", end=rb"  \d+ passing \(", after=True, location=(_JS_FRAME,),
     ),
+    Runner(
+        "ava", (b"\xe2\x94\x80\n\n  ",),
+        heads=(rb"(?:(?<=\n\n\n\n)|(?<=\xe2\x94\x80\n\n))  (?P<name>\S[^\n]*)\n$(?=\n  (?!\xe2\x9c|- )\S)", rb"  (?:Uncaught exception|Unhandled rejection) in (?P<file>\S[^\n]*)$"),
+        closing=(rb"(?<=\xe2\x94\x80\n\n)(?=  \d+ (?:tests? (?:failed|passed)|hooks? failed|uncaught exception|unhandled rejection))(?:  (?P<hooks_failed>\d+) hooks? failed\n?)?"
+                 rb"(?:  (?P<failed>\d+) tests? failed\n?)?(?:  (?P<passed>\d+) tests? passed\n?)?(?:  (?P<known>\d+) known failures?\n?)?(?:  (?P<skipped>\d+) tests? skipped\n?)?"
+                 rb"(?:  (?P<todo>\d+) tests? todo\n?)?(?:  (?P<unhandled>\d+) unhandled rejections?\n?)?(?:  (?P<uncaught>\d+) uncaught exceptions?\n?)?",),
+        claims=("failed", "hooks_failed"), suite_claims=("uncaught", "unhandled"), region=rb"  \xe2\x94\x80$", end=rb"  \xe2\x94\x80$|  \xe2\x9c\x98 ", leave=rb"  \d+ (?:tests?|hooks?) (?:failed|passed)$",
+        location=(rb"^ +\xe2\x80\xba (?:[^\n]* \()?(?P<location>[^\s()]+:\d+:\d+)\)?$", _JS_FRAME, rb"^  (?P<location>\S+\.\w+:\d+)$"),
+        message=(rb"^  (?P<message>\w*Error: [^\n]+)", rb"^  (?P<message>(?:Difference|Value|Error thrown|Rejected)[^\n]*)"),
+    ),
+    Runner(
+        "jasmine", (b" specs, ", b" spec, "),
+        heads=(rb"\d+\) (?P<name>\S[^\n]*)$(?=\n  Message:$)", rb"(?P<kind>Suite error): (?P<name>[^\n]+)$"),
+        closing=(rb"(?P<specs>\d+) specs?, (?P<failures>\d+) failures?(?:, (?P<pending>\d+) pending specs?)?(?:\nRandomized[^\n]*)?\nFinished in [\d.]+ seconds?",),
+        claims=("failures",), kinds={b"Suite error": "error"}, region=rb"Failures:$", end=rb"(?:Pending:|\d+ specs?, )", location=(_JS_FRAME,), message=(rb"^  Message:\n +(?P<message>[^\n]+)",),
+    ),
+    Runner(
+        "bun-test", (b"\nRan ", b"(fail) "),
+        heads=(rb"(?:\(fail\)|\xe2\x9c\x97) (?P<name>[^\n]*?)(?: \[[\d.]+m?s\])?$", rb"# Unhandled error between tests$"),
+        closing=(rb" *(?P<pass>\d+) pass\n(?: *(?P<skip>\d+) skip\n)?(?: *(?P<todo>\d+) todo\n)?(?: *(?P<filtered>\d+) filtered out\n)? *(?P<fail>\d+) fail\n(?: *(?P<error>\d+) errors?\n)?(?: *\d+ (?:snapshots?|expect\(\))[^\n]*\n)*Ran \d+ tests? across \d+ files?\.[^\n]*",),
+        claims=("fail", "-error"), suite_claims=("error",), suites=rb"(?P<ok>(?!\()[^\s:][^\n:]*\.[cm]?[jt]sx?):$", end=rb" *\d+ pass$|\d+ tests? (?:failed|skipped|todo):$", above=rb"(?:\((?:pass|fail|skip|todo)\)|\xe2\x9c\x93|\xe2\x9c\x97|\xc2\xbb|\xe2\x9c\x8e) |(?!\()[^\s:][^\n:]*\.[cm]?[jt]sx?:$|-{20,}$",
+        location=(rb"^ +at (?:[^\n]*\()?(?P<location>[^\s()]+:\d+:\d+)\)?$",), message=(rb"^(?P<message>(?:\w*[Ee]rror|AssertionError|\w+Exception)(?: \[[^\]\n]*\])?: [^\n]+)", rb"^(?P<message>error: [^\n]+)"),
+    ),
+    Runner(
+        "deno-test", (b" passed", b"running "),
+        heads=(rb"(?P<name>\S[^\n]*?) => (?P<location>\S+:\d+:\d+)\n(?=error: )", rb"(?P<name>\S+) \(uncaught error\)$"),
+        lists=((rb" FAILURES \n", rb"(?P<name>\S[^\n]*?) => (?P<location>\S+:\d+:\d+)$"),),
+        closing=(rb"(?:ok|FAILED) \| (?P<passed>\d+) passed(?: \(\d+ steps?\))? \| (?P<failed>\d+) failed(?: \((?P<failed_steps>\d+) steps?\))?(?: \| (?P<ignored>\d+) ignored(?: \(\d+ steps?\))?)?[^\n]* \([\d.]+m?s\)$",),
+        nest=b" ... ", region=rb" ERRORS $", leave=rb" FAILURES $", end=rb" (?:ERRORS|FAILURES) $|(?:ok|FAILED) \| \d+ passed|running \d+ tests? from ", location=(rb"^ +at (?:[^\n]*\()?(?P<location>[^\s()]+:\d+:\d+)\)?$",),
+        message=(rb"^error: (?P<message>[^\n]+)",),
+    ),
+    Runner(
+        "exunit", (b" tests, ", b" test, "),
+        heads=(rb" *\d+\) (?P<name>[^\s:][^\n]* \([\w.]+\))\n +(?P<location>\S+:\d+)$", rb" +\d+\) (?P<name>[\w.]+): (?P<kind>failure on setup_all) callback[^\n]*$"),
+        closing=(rb"Finished in [\d.]+ seconds[^\n]*\n(?:\d+ (?:doctests?|propert(?:y|ies)|features?), )*(?P<tests_run>\d+) tests?, (?P<failures>\d+) failures?(?:, (?P<excluded>\d+) excluded)?(?:, (?P<invalid>\d+) invalid)?(?:, (?P<skipped>\d+) skipped)?$(?=\n(?:\n?Randomized|\n?$|\Z))",),
+        claims=("failures",), kinds={b"failure on setup_all": "suite"}, end=rb" {0,4}\S",
+        location=(rb"^ {7,}(?:\([^)\n]*\) )?(?!lib/ex_unit)(?P<location>(?:test|lib|apps)/[^\s:]+:\d+)",),
+        message=(rb"^ +\*\* (?P<message>\([^\n]+)", rb"^ {5}(?P<message>(?!code:|stacktrace:)[^\s:]+ [^\n]+)$"),
+    ),
     Runner("node-test", (b"\xe2\x84\xb9 tests ",), closing=_NODE_COUNTS[:1], claims=("fail", "cancelled"), read=_read_node, location=(), after=True),
     Runner("tap", (b"ok ",), closing=_NODE_COUNTS[1:], claims=("fail", "cancelled"), read=_read_tap,
-           location=(rb"(?:location|at|file): '?\"?(?P<location>[^\s'\"]+:\d+(?::\d+)?)", rb"in test file (?P<location>[^\n]*?), line (?P<line>\d+)", rb"fileName: \"?(?P<location>[^\s\"]+)\"?\n(?:[^\n]*\n)?\s*lineNumber: (?P<line>\d+)"),
-           message=(rb"^ *error: \|-\n\s*(?P<message>[^\n]+)", rb"^ *(?:error|message): (?P<message>[^\n]+)$", rb"^# +(?P<message>`[^\n]*)")),
+           location=(_JS_FRAME, rb"at: [^\n(]*\((?P<location>[^\s()]+:\d+:\d+)\)", rb"(?:location|at|file): '?\"?(?P<location>[^\s'\"]+:\d+(?::\d+)?)", rb"in test file (?P<location>[^\n]*?), line (?P<line>\d+)", rb"fileName: \"?(?P<location>[^\s\"]+)\"?\n(?:[^\n]*\n)?\s*lineNumber: (?P<line>\d+)"),
+           message=(rb"^ *error: \|-\n\s*(?P<message>[^\n]+)", rb"^ *message: \|\n(?: *\(in [^\n]*\n)? *(?P<message>[^\n]+)", rb"^ *(?:error|message): (?!''$|\"\"$)(?P<message>[^\n]+)$", rb"^# +(?P<message>`[^\n]*)",
+                    rb"^ *(?P<message>(?:expected|wanted): [^\n]+)", rb"^ +(?P<message>(?!---)[^\n]+)")),
     Runner("go-test", (b"--- FAIL: ", b"FAIL\t", b"ok  \t", b"panic: "),
            heads=(rb" *--- FAIL: (?P<name>\S+) \([\d.]+s\)$",), join=b".", nest=b"/",
            lists=((rb"\t?running tests:$", rb"\t+(?P<name>\S+) \("), (b"", rb"[\w./-]+\.(?P<name>(?:Test|Example|Fuzz|Benchmark)\w*)\([^\n]*\)\n\t(?P<location>\S+:\d+)[^\n]*\ntesting\.tRunner\(")),
@@ -10340,7 +10408,7 @@ RUNNERS: List[Runner] = [
     ),
     Runner(
         "phpunit", (b"PHPUnit ", b"\nOK (", b"Assertions: "),
-        heads=(rb"\d+\) (?P<name>\S[^\n]*)$",),
+        heads=(rb"\d+\) (?P<name>\S[^\n]*)$",), lists=((b"", rb" \xe2\x9c\x98 (?P<name>[^\n]+)\n   \xe2\x94\x82 *\n   \xe2\x94\x82 (?P<message>[^\n]*)$"),),
         closing=(rb"(?P<counts>Tests: \d+, Assertions: [^\n]*)\.$", rb"OK \((?P<tests_run>\d+) tests?, (?P<assertions>\d+) assertions?\)"), claims=("errors", "failures"),
         region=rb"There (?:was|were) \d+ (?P<kind>[\w ]+?)s?:$", end=rb"(?:FAILURES!|ERRORS!|WARNINGS!|OK[ ,(]|--$)",
         kinds={b"error": "failed", b"failure": "failed", b"warning": "", b"risky test": "", b"skipped test": "", b"incomplete test": "", b"PHPUnit error": "error",
@@ -10476,7 +10544,7 @@ _RECORDS: List[Records] = [
             totals={"failed": "numFailedTests", "passed": "numPassedTests", "pending": "numPendingTests", "todo": "numTodoTests"}, claims=("failed",)),
     Records("jest-json", ("assertionResults", "status", "name"), "name", "status", {"failed": "suite"}, ("name",), "message", holds="assertionResults",
             words=rb"^ +(?!\xe2\x97\x8f)(?P<message>\S[^\n]*)"),
-    Records("mocha-json", ("title", "fullTitle", "err"), "fullTitle", "err.message|err.stack|err.code", {"": "failed"}, ("file",), "err.stack|err.message",
+    Records("mocha-json", ("title", "fullTitle", "err"), "fullTitle", "err.message|err.stack|err.code|err", {"": "failed"}, ("file",), "err.stack|stack|err.message|err",
             frames=(_JS_FRAME,), counted=("suites", "passes", "failures"), totals={"passing": "passes", "pending": "pending", "failing": "failures"}, claims=("failing",)),
     Records("playwright-json", ("projectName", "expectedStatus", "status", "results"), "^title", "status", {"unexpected": "failed"},
             ("^file", "^line", "^column"), "results.0.error.message", counted=("expected", "unexpected", "flaky"),
@@ -11152,7 +11220,7 @@ def _git_blame(page: _Page) -> List[Evidence]:
     """`git blame`: lines and commits of each author, or lines of each commit where no author is told; also --porcelain."""
     if rx(_PORCELAIN).match(page.text):
         names: Dict[bytes, bytes] = {}
-        told = []
+        told: List[Tuple[int, bytes, bytes]] = []
         for match in rx(_PORCELAIN).finditer(page.text):
             names.setdefault(match.group(1), match.group(2) or b"")
             told.append((page.text.count(b"\n", 0, match.start()) + 1 if len(told) < 1000 else 0, match.group(1), names[match.group(1)]))
