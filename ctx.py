@@ -10020,9 +10020,10 @@ class _Report:
             marks += [(m.start(), m.end(), False) for p, m in self.passed if p is page]
             marks += [(m.start(), m.end(), False) for m in page.find(self.row.suites)] if self.row.suites else []
             group: List[Tuple[int, int, bool]] = []
+            told = len(page.text.rstrip(b"\n"))  # no line begins behind it
             for mark in sorted(marks) + [(len(page.text), 0, True)]:
                 if group and (mark[0] == len(page.text) or (mark[2] if self.row.after else group[-1][2])):
-                    spans.append((page.source.name, page.line(group[0][0]), page.line(max(end for _, end, _ in group) - 1)))
+                    spans.append((page.source.name, page.line(group[0][0]), page.line(min(max(end for _, end, _ in group), told) - 1)))
                     group = []
                 group.append(mark)
         return _spans_of(spans)
@@ -10741,7 +10742,7 @@ def _of_junit(page: _Reading) -> Optional[Evidence]:
     if b"<testsuite" not in page.text:
         return None
     bare = rx(rb"(?s)<!\[CDATA\[.*?\]\]>|<system-(out|err)>.*?</system-\1>|<!--.*?-->").sub(lambda m: b" " * len(m.group()), page.text)
-    for report in rx(rb"(?s)\n[ \t]*(?:<\?xml[^>\n]*>\s*)?<(testsuites?)\b" + _XML_ATTRIBUTES + rb">(.*?)(?:</\1>|\Z)").finditer(bare):
+    for report in rx(rb"(?s)\n[ \t]*(?:<\?xml[^>\n]*>\s*)?<(testsuites?)\b" + _XML_ATTRIBUTES + rb">(.*?)(?:</\1>|(?=\s*\Z))").finditer(bare):
         tests, named = 0, []
         for m in rx(rb"(?s)<testcase\b" + _XML_ATTRIBUTES + rb"(?:/>|>(.*?)</testcase>)").finditer(bare, report.start(3), report.end(3)):
             tests += 1
@@ -10790,7 +10791,7 @@ def _junit_fact(page: _Reading, case: Match[bytes], problem: Match[bytes]) -> Fa
 
 def _of_checkstyle(page: _Reading) -> Optional[Evidence]:
     """Checkstyle XML, as linters of many languages write it. Source: the format of Checkstyle's own XMLLogger."""
-    report = rx(rb"(?s)\n[ \t]*(?:<\?xml[^>\n]*>\s*)?<checkstyle\b[^>]*>.*?(?:</checkstyle>|\Z)").search(page.text)
+    report = rx(rb"(?s)\n[ \t]*(?:<\?xml[^>\n]*>\s*)?<checkstyle\b[^>]*>.*?(?:</checkstyle>|(?=\s*\Z))").search(page.text)
     if not report:
         return None
     evidence = Evidence("checkstyle/v1")
@@ -13615,7 +13616,7 @@ class Digest:
             heading for e in self.found for kind, heading in contract_of(e).required.items() if any(f.kind == kind for f in e.facts)
         )
         self.census = "blob:" + keep_derived(self.run, census_of(facts))[:HANDLE_DIGITS]
-        rows = ["  by file: " + self.histogram(map(file_of, facts)), "  by message: " + self.histogram(map(class_of, facts))]
+        rows = self.histogram("by file", map(file_of, facts)) + ([] if brief else self.histogram("by message", map(class_of, facts)))
         left = budget * FLOOD_SHARE - price(rows)
         chosen: List[Group] = []
         for group in [Group(fact) for fact in facts] if brief else grouped(facts):
@@ -13635,8 +13636,8 @@ class Digest:
         section.children[:0] = [self.place(Item(row)) for row in rows]
         return section
 
-    def histogram(self, names: Iterable[bytes]) -> str:
-        """The commonest names with their counts, and how many are in the rest."""
+    def histogram(self, label: str, names: Iterable[bytes]) -> List[str]:
+        """The commonest names with their counts, and how many are in the rest; nothing when no two are the same."""
         counts: Dict[bytes, int] = {}
         for name in names:
             counts[name] = counts.get(name, 0) + 1
@@ -13644,7 +13645,7 @@ class Digest:
         parts = ["%s %s" % (self.sheet.words(name, 80)[0] or "(none)", commas(count)) for name, count in rows[:HISTOGRAM]]
         if len(rows) > HISTOGRAM:
             parts.append("%s more %s" % (commas(len(rows) - HISTOGRAM), commas(sum(count for _, count in rows[HISTOGRAM:]))))
-        return " · ".join(parts)
+        return ["  %s: %s" % (label, " · ".join(parts))] if rows and rows[0][1] > 1 else []
 
     # what is bought
 

@@ -1,13 +1,17 @@
 """Content families: rows and counts of recorded outputs equal what another format of the same tool says; what is none of them stays unread."""
 
 import gzip
+import html
 import json
 import py_compile
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import ctx
 
@@ -219,6 +223,38 @@ def test_a_json_document_beyond_the_window(monkeypatch):
     evidence, odd = odd_of([{"id": i, "state": "bad" if i == 100 else "ok"} for i in range(5000)])
     assert evidence.unsure.startswith("sampled: the first")
     assert set(odd) == {"/100/state"}
+
+
+def pieces():
+    """Blocks of lines of recorded outputs, of each the start, the end and what is between."""
+    blocks = []
+    for folder in sorted(CORPUS.iterdir()):
+        data = b"".join((folder / stream).read_bytes()[-60_000:] for stream in ("stdout", "stderr") if (folder / stream).exists())
+        lines = data.split(b"\n")
+        blocks += [b"\n".join(lines[at : at + 12]) + b"\n" for at in (0, len(lines) // 3, max(len(lines) - 13, 0))] if folder.is_dir() else []
+    return sorted({block for block in blocks if block.strip() and len(block) < 8000})
+
+
+MARKS = rb"[\s:#(),\[\]]+|\xe2\x80\xba|>"
+
+
+@settings(deadline=None)
+@given(st.lists(st.sampled_from(pieces()), min_size=1, max_size=8), st.sampled_from([0, 1, None]))
+def test_any_mixture_of_real_lines(blocks, status):
+    """Nothing raises; every line number is real; what is said to be wrong is named by words that the output holds (a caret tells a column)."""
+    data = b"".join(blocks)
+    source = ctx.Source.of_bytes("output", data)
+    shown = ctx.strip_ansi(data).replace(b"\r", b"")
+    spelt = shown + shown.decode("utf8", "replace").encode("unicode_escape") + shown.replace(b'\\"', b'"').replace(b"\\\\", b"\\") + html.unescape(shown.decode("utf8", "surrogateescape")).encode("utf8", "surrogateescape")
+    found = ctx.examine([source], status)
+    assert found
+    for evidence in found:
+        for fact in evidence.facts:
+            assert 0 <= fact.first <= fact.last <= source.lines
+            if fact.kind in ctx.contract_of(evidence).failing:
+                assert all(word in spelt for word in re.split(MARKS, fact.identity) if not word.isdigit()), fact.identity
+        assert all(0 < quote.first <= quote.last <= source.lines for quote in evidence.quotes + evidence.notes)
+        assert all(0 < first <= last <= source.lines for _, first, last in evidence.span)
 
 
 CHILD = """
