@@ -938,6 +938,7 @@ public class CalcTest {
     "src/test/java/com/acme/FloodTest.java": "package com.acme;\nimport static org.junit.Assert.*;\nimport org.junit.*;\npublic class FloodTest {\n"
     + "".join("    @Test public void case%d() { assertEquals(0, %d %% 2); }\n" % (i, i) for i in range(120)) + "}\n",
 }  # fmt: skip
+GRADLE["src/test/java/com/acme/FineTest.java"] = "package com.acme;\nimport org.junit.*;\npublic class FineTest {\n" + "".join("    @Test public void fine%d() { }\n" % i for i in range(60)) + "}\n"
 
 
 def gradle_truth(run, cwd, text):
@@ -952,6 +953,8 @@ def gradle_truth(run, cwd, text):
 case("runners_gradle_fail", "gradle-test/v1", "gradle --offline --no-daemon test --tests '*CalcTest'", gradle_truth, GRADLE, "grad", prepare="rm -rf target build/test-results")
 case("runners_gradle_flood", "gradle-test/v1", "gradle --offline --no-daemon test --tests '*FloodTest' 2>&1", gradle_truth, GRADLE, "grad", prepare="rm -rf target build/test-results")
 
+case("runners_gradle_pass", "gradle-test/v1", "gradle --offline --no-daemon test --tests '*FineTest'", passing, GRADLE, "grad", prepare="rm -rf target build/test-results")
+
 # ── tox, nox, Django
 
 TOX = {
@@ -959,6 +962,10 @@ TOX = {
     "pass.ini": "[tox]\nskipsdist = true\nenvlist = one, two\n[testenv]\nskip_install = true\nallowlist_externals = sh\ncommands = sh -c 'seq 600'\n",
     "noxfile.py": "import nox\n\n\n@nox.session(venv_backend='none')\ndef good(session):\n    session.run('sh', '-c', 'seq 300')\n\n\n@nox.session(venv_backend='none')\n@nox.parametrize('n', [0, 1, 2])\ndef maybe(session, n):\n    session.run('sh', '-c', 'exit %d' % n, external=True)\n",
 }
+TOX["flood.ini"] = "[tox]\nskipsdist = true\nenvlist = %s\n[testenv]\nskip_install = true\nallowlist_externals = sh\ncommands = sh -c 'echo {envname}; test {envname} = e0'\n" % ", ".join("e%d" % i for i in range(40))
+TOX["flood/noxfile.py"] = "import nox\n\n\n@nox.session(venv_backend='none')\n@nox.parametrize('n', list(range(60)))\ndef many(session, n):\n    session.run('sh', '-c', 'exit %d' % (n % 2), external=True)\n"
+case("runners_tox_flood", "tox/v1", "tox run -c flood.ini", known(*["e%d" % i for i in range(1, 40)]), TOX, "tx")
+case("runners_nox_flood", "nox/v1", "nox -f flood/noxfile.py", known(*["many(n=%d)" % i for i in range(1, 60, 2)]), TOX, "tx")
 case("runners_tox_fail", "tox/v1", "tox run", known("bad", "worse"), TOX, "tx")
 case("runners_tox_pass", "tox/v1", "tox run -c pass.ini", passing, TOX, "tx")
 case("runners_nox_fail", "nox/v1", "nox", known("maybe(n=1)", "maybe(n=2)"), TOX, "tx")
