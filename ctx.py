@@ -10447,7 +10447,7 @@ RUNNERS: List[Runner] = [
     Runner("nox", (b"nox > ",), heads=(rb"nox > \* (?P<name>[^\n]+?): (?P<message>failed|aborted)$",), success=rb"nox > (?:Ran \d+ sessions:|Session [^\n]* (?:was successful|failed|aborted)[^\n]*)$"),
     # from here on from documented formats: these tools were not run
     Runner(
-        "gradle-test", (b" FAILED\n", b"BUILD SUCCESSFUL in "), success=rb"> Task :\S*[tT]est\n(?:[^\n]*\n){0,400}?BUILD SUCCESSFUL in [^\n]*",
+        "gradle-test", (b" FAILED\n", b"BUILD SUCCESSFUL in "), success=rb"(?:> Task )?:\S*[tT]est\n(?:[^\n]*\n){0,400}?BUILD SUCCESSFUL in [^\n]*",
         heads=(rb"(?P<name>[\w.$]+ > \S[^\n]*?) FAILED$",),
         closing=(rb"(?P<completed>\d+) tests? completed(?:, (?P<failed>\d+) failed)?(?:, (?P<skipped>\d+) skipped)?$",), end=rb"(?:> Task |\d+ tests? completed|[\w.$]+ > |FAILURE: |Finished generating )",
         location=(rb"^ +(?:at |[\w.$]+(?:Error|Exception|Failure)\w*(?::[^\n]*)? at )(?:[^\n(]*\()?(?P<location>\w+\.(?:java|kt|groovy|scala):\d+)\)?",),
