@@ -10578,21 +10578,24 @@ def parse_reports(sources: List[Source], status: Optional[int]) -> List[Evidence
 def _of_documents(page: _Reading) -> List[Evidence]:
     """The tests and results that JSON documents tell of, each format for itself."""
     found: Dict[str, Evidence] = {}
+    told = {"sarif"}  # formats of which there is more than counts
     for first, last, document in _json_values(page.text.decode("utf-8", "surrogateescape")):
         spelt = _Spelling(page, page.first + first - 1, page.first + last - 1)
-        if isinstance(document, dict) and isinstance(document.get("runs"), list):
+        if isinstance(document, dict) and isinstance(document.get("runs"), list) and all(_json_text(run, "tool.driver.name") for run in document["runs"]):
             found["sarif"] = _joined(found.get("sarif"), spelt, "sarif", *_sarif(document))
         for item, around in _json_objects(document):
             for row in _RECORDS:
-                marked, counted = all(key in item for key in row.marks), bool(row.counted) and all(key in item for key in row.counted)
+                marked = all(key in item for key in row.marks) and item.get("type", "test") == "test"
+                counted = bool(row.counted) and all(key in item for key in row.counted)
                 if marked or counted:
+                    told.update([row.name] if marked else [])
                     totals = {name: item[key] for name, key in row.totals.items() if isinstance(item.get(key), int)} if counted else {}
                     fact = row.fact(item, around) if marked else None
                     found[row.name] = _joined(found.get(row.name), spelt, row.name, [fact] if fact else [], totals)
                     break
     for name, evidence in found.items():
         _check_records(evidence, next((row for row in _RECORDS if row.name == name and row.counted), None))
-    return list(found.values())
+    return [evidence for name, evidence in found.items() if name in told]
 
 
 def _joined(evidence: Optional[Evidence], spelt: _Spelling, name: str, facts: Sequence[Fact], totals: Dict[str, int]) -> Evidence:

@@ -222,6 +222,20 @@ def test_a_json_report_among_other_lines():
     assert (evidence.claimed, evidence.span) == (2, [("stdout", 3, 3)])
 
 
+@pytest.mark.parametrize(
+    "document",
+    [
+        {"runs": [{"id": 1, "status": "failed"}], "total_count": 1},
+        {"event": "batch", "passed": 3, "failed": 2},
+        {"type": "login", "event": "failed", "name": "bob"},
+        {"nodeid": "x", "outcome": "failed"},
+        {"expected": 1, "unexpected": 2, "flaky": 0, "expectedStatus": None},
+    ],
+)
+def test_json_that_only_looks_like_a_report(document):
+    assert ctx.parse_reports(sources(stdout=json.dumps(document) + "\n"), 1) == []
+
+
 def test_events_without_their_end_are_unsure():
     assert reported('{"type": "test", "event": "failed", "name": "a::b", "stdout": "x"}\n').unsure == "the tool's own totals are missing"
 
