@@ -9911,7 +9911,7 @@ class _Report:
             evidence.unsure = "%d tests were planned, %d reported" % (evidence.totals["planned"], sum(self.told.values()) - evidence.totals["planned"])
         if sampled and not self.closings:
             evidence.unsure = evidence.unsure or "only the most promising %s were read" % human(_READ_BYTES)
-        failing = [name for name in tuple(row.claims) + tuple(row.suite_claims) if evidence.totals.get(name)]
+        failing = any((_claimed(self.totals(), names) or 0) > 0 for names in (row.claims, row.suite_claims))
         evidence.outcome = "failed" if facts or failing else "passed"
         closings = self.closings or self.passed
         evidence.summary = next((page.quote(_counting(m), 9.0) for page, m in reversed(closings)), None)
@@ -9943,18 +9943,17 @@ class _Report:
             totals = self.totals(unit if len(self.closings) > 1 else -1)
             own = [case for case in cases if case.account != _SUITES and case.kind != "suite" and case.name != case.file]
             parts = [case for case in cases if case.account == _SUITES or case.kind == "suite" or case.name == case.file]
-            claims = [-totals[name[1:]] if name.startswith("-") else totals[name] for name in self.row.claims if name.lstrip("-") in totals]
+            claimed = _claimed(totals, self.row.claims)
             named = [case for case in own if case.account != _DETAIL]
-            chosen = _account(named, sum(claims)) if claims else named
-            if claims and sum(claims) < len(_keys(chosen)):  # what nothing is said of, a test printed
+            chosen = named if claimed is None else _account(named, claimed)
+            if claimed is not None and claimed < len(_keys(chosen)):  # what nothing is said of, a test printed
                 reported = [case for case in chosen if case.page.text[case.body : case.end].strip()]
-                chosen = reported if len(_keys(reported)) == sum(claims) else chosen
+                chosen = reported if len(_keys(reported)) == claimed else chosen
             once, often = len(_keys(chosen)), len(chosen) + len(parts if self.row.read else ())
-            missing = max(0, sum(claims) - often) if claims else 0
-            if claims and sum(claims) < once:
-                evidence.unsure = "the tool counts %d failing, the output names %d" % (sum(claims), once)
-            claims = [totals[name] for name in self.row.suite_claims if name in totals]
-            missing += max(0, sum(claims) - len(_keys(parts))) if claims else 0
+            missing = max(0, (claimed or 0) - often)
+            if claimed is not None and claimed < once:
+                evidence.unsure = "the tool counts %d failing, the output names %d" % (claimed, once)
+            missing += max(0, (_claimed(totals, self.row.suite_claims) or 0) - len(_keys(parts)))
             evidence.claimed += missing
             tests += _detailed(chosen, own)
             suites += _detailed(parts, parts)
@@ -10035,6 +10034,12 @@ def _counting(m: Match[bytes]) -> int:
         if m.groupdict().get(name):
             return m.string.rfind(b"\n", 0, m.start(name))
     return m.start()
+
+
+def _claimed(totals: Dict[str, int], names: Sequence[str]) -> Optional[int]:
+    """The sum of some counts, those with "-" taken off; None when the tool gives none of them."""
+    known = [-totals[name[1:]] if name.startswith("-") else totals[name] for name in names if name.lstrip("-") in totals]
+    return sum(known) if known else None
 
 
 def _counts(text: bytes, prefix: str) -> Dict[str, int]:
@@ -10275,7 +10280,7 @@ _NODE_COUNTS = tuple(
 
 _GTEST_RAN = (
     rb"\[==========\] (?P<tests_ran>\d+) tests? from \d+ test (?:suites?|cases?) ran\.[^\n]*\n\[  PASSED  \] (?P<passed>\d+) tests?\."
-    rb"(?:\n\[  SKIPPED \][^\n]*)*(?:\n\[  FAILED  \] (?P<failed>\d+) tests?, listed)?"
+    rb"(?:\n\[  SKIPPED \] (?P<skipped>\d+) tests?[^\n]*)?(?:\n\[  SKIPPED \][^\n]*)*(?:\n\[  FAILED  \] (?P<failed>\d+) tests?, listed)?"
 )
 
 RUNNERS: List[Runner] = [
@@ -10386,7 +10391,7 @@ RUNNERS: List[Runner] = [
         "gtest", (b"[==========] ",),
         heads=(rb"\[ RUN      \] (?P<name>\S+)\n(?=(?:(?!\[ RUN      \] )[^\n]*\n)*?\[  FAILED  \] (?P=name)[ ,(])",),
         lists=((rb"\[  FAILED  \] \d+ tests?, listed below:$", rb"\[  FAILED  \] (?P<name>\S+?)(?:, where [^\n]*)?$"), (b"", rb"\[  FAILED  \] (?P<name>\S+?)(?:, where [^\n]*)? \(\d+ ms\)$")),
-        closing=(rb"\[==========\] Running \d+ tests?[^\n]*\n(?:(?!\[==========\] )[^\n]*\n)*" + _GTEST_RAN, _GTEST_RAN),
+        closing=(rb"\[==========\] Running \d+ tests?[^\n]*\n(?:(?!\[==========\] )[^\n]*\n)*" + _GTEST_RAN, _GTEST_RAN), claims=("tests_ran", "-passed", "-skipped"),
         end=rb"\[  FAILED  \] |\[ RUN ", location=(rb"^(?P<location>[^\s:][^\n:]*:\d+): (?:Failure|error)", rb"^(?P<location>[^\s(][^\n(]*)\((?P<line>\d+)\): (?:error|Failure)"),
         message=(rb"(?:: Failure|error: [^\n]*)\n(?P<message>[^\n]+)", rb"^(?P<message>unknown file[^\n]*|C\+\+ exception [^\n]*)"), after=True,
     ),
