@@ -10019,7 +10019,7 @@ class _Report:
             marks += [(m.start(), m.end(), False) for p, m in self.passed if p is page]
             marks += [(m.start(), m.end(), False) for m in page.find(self.row.suites)] if self.row.suites else []
             group: List[Tuple[int, int, bool]] = []
-            told = len(page.text.rstrip(b"\n"))  # no line begins behind it
+            told = len(page.text) - page.text.endswith(b"\n")  # behind the last LF no line begins
             for mark in sorted(marks) + [(len(page.text), 0, True)]:
                 if group and (mark[0] == len(page.text) or (mark[2] if self.row.after else group[-1][2])):
                     spans.append((page.source.name, page.line(group[0][0]), page.line(min(max(end for _, end, _ in group), told) - 1)))
