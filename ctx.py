@@ -10703,10 +10703,10 @@ def _sarif(document: Dict[str, Any]) -> Tuple[List[Fact], Dict[str, int]]:
 
     facts: List[Fact] = []
     totals: Dict[str, int] = {}
-    for run in filter(lambda run: isinstance(run, dict), document["runs"]):
-        rules = run.get("tool", {}).get("driver", {}).get("rules") if isinstance(run.get("tool"), dict) else None
-        usual = {_json_text(rule, "id"): _json_text(rule, "defaultConfiguration.level") for rule in rules or ()}
-        for result in run.get("results") or ():
+    for run in document["runs"]:
+        rules, results = run["tool"]["driver"].get("rules"), run.get("results")
+        usual = {_json_text(rule, "id"): _json_text(rule, "defaultConfiguration.level") for rule in (rules if isinstance(rules, list) else ())}
+        for result in [result for result in results if isinstance(result, dict)] if isinstance(results, list) else ():
             code = _json_text(result, "ruleId|rule.id")
             level = _json_text(result, "level") or usual.get(code) or b"warning"
             if _json_text(result, "kind") not in (b"", b"fail", b"open", b"review") or result.get("suppressions"):
@@ -10750,21 +10750,20 @@ def _of_junit(page: _Reading) -> Optional[Evidence]:
     if b"<testsuite" not in page.text:
         return None
     bare = rx(rb"(?s)<!\[CDATA\[.*?\]\]>|<system-(out|err)>.*?</system-\1>|<!--.*?-->").sub(lambda m: b" " * len(m.group()), page.text)
-    for report in rx(rb"(?s)\n[ \t]*(?:<\?xml[^>\n]*>\s*)?<(testsuites?)\b" + _XML_ATTRIBUTES + rb">(.*?)(?:</\1>|(?=\s*\Z))").finditer(bare):
+    for start, end, whole in _junit_reports(bare):
         tests, named = 0, []
-        for m in rx(rb"(?s)<testcase\b" + _XML_ATTRIBUTES + rb"(?:/>|>(.*?)</testcase>)").finditer(bare, report.start(3), report.end(3)):
+        for m in rx(rb"(?s)<testcase\b" + _XML_ATTRIBUTES + rb"(?:/>|>(.*?)</testcase>)").finditer(bare, start, end):
             tests += 1
             for problem in rx(rb"(?s)<(failure|error)\b" + _XML_ATTRIBUTES + rb"(?:/>|>(.*?)</\1>)").finditer(bare, m.start(2), m.end(2)) if m.group(2) else ():
                 named.append(_junit_fact(page, m, problem))
         if not tests:
             continue
-        claims = _junit_claims(report)
+        claims = _junit_claims(bare[start:end])
         evidence.totals["tests"] = evidence.totals.get("tests", 0) + tests
         evidence.totals["failed"] = evidence.totals.get("failed", 0) + (claims if claims >= 0 else len(named))
         evidence.facts += named
-        evidence.span.append((page.source.name, page.line(report.start()), page.line(report.end() - 1)))
-        if not report.group().endswith(b"</%s>" % report.group(1)):
-            evidence.unsure = "the report's end is missing"
+        evidence.span.append((page.source.name, page.line(start), page.line(end - 1)))
+        evidence.unsure = evidence.unsure if whole else "the report's end is missing"
     often, evidence.facts = len(evidence.facts), _distinct(evidence.facts)
     evidence.claimed = len(evidence.facts) + max(0, evidence.totals.get("failed", 0) - often)
     if evidence.totals.get("failed", 0) < len(evidence.facts):
@@ -10773,10 +10772,29 @@ def _of_junit(page: _Reading) -> Optional[Evidence]:
     return evidence if evidence.totals else None
 
 
-def _junit_claims(report: Match[bytes]) -> int:
+_SUITE_TAG = rb"<(/?)testsuites?\b" + _XML_ATTRIBUTES + rb"(/?)>"
+
+
+def _junit_reports(bare: bytes) -> Iterator[Tuple[int, int, bool]]:
+    """(start, end, whether that is its own) of each report; suites may hold suites."""
+    end = 0
+    for m in rx(rb"\n[ \t]*(?:<\?xml[^>\n]*>\s*)?<testsuites?\b").finditer(bare):
+        if m.start() < end:
+            continue
+        depth = end = 0
+        for tag in rx(_SUITE_TAG).finditer(bare, m.start()):
+            depth += -1 if tag.group(1) else not tag.group(3)
+            if depth <= 0:
+                end = tag.end()
+                break
+        whole, end = bool(end), end or len(bare.rstrip())
+        yield m.start(), end, whole
+
+
+def _junit_claims(report: bytes) -> int:
     """How many failures and errors a report counts: at its root, else in the suites directly below; -1 when nowhere."""
     depth, claims = 0, -1
-    for m in rx(rb"<(/?)testsuites?\b" + _XML_ATTRIBUTES + rb"(/?)>").finditer(report.group()):
+    for m in rx(_SUITE_TAG).finditer(report):
         counts = [int(count) for name, count in _attributes(m.group(2)).items() if name in (b"failures", b"errors") and count.isdigit()]
         if counts and depth == 0:
             return sum(counts)

@@ -189,6 +189,17 @@ def test_junit_counts_of_several_suites():
     assert (len(evidence.facts), evidence.claimed) == (4, 6)
 
 
+def test_junit_suites_inside_of_a_suite():
+    text = '<testsuite failures="2">\n<testsuite failures="1">\n<testcase name="x"><failure/></testcase>\n</testsuite>\n<testcase name="y"><failure/></testcase>\n</testsuite>\n'
+    evidence = reported(text)
+    assert ([fact.identity for fact in evidence.facts], evidence.claimed, evidence.unsure, evidence.span) == ([b"x", b"y"], 2, "", [("stdout", 1, 6)])
+
+
+@pytest.mark.parametrize("run", [{"results": {"a": 1}}, {"results": ["x"]}, {"results": None}, {"tool": {"driver": {"name": "t", "rules": 3}}, "results": [{}]}])
+def test_sarif_of_any_form(run):
+    ctx.parse_reports(sources(stdout=json.dumps({"version": "2.1.0", "runs": [{"tool": {"driver": {"name": "t"}}, **run}]}) + "\n"), 1)
+
+
 SARIF = {
     "version": "2.1.0",
     "runs": [
