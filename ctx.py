@@ -11886,12 +11886,16 @@ class _Shape:
                     self.add([value], lambda n, name=name: (path, name), place + _pointer(((), name)))  # type: ignore[misc]
             else:  # longer than a part, or cut
                 name, begin = ("*", after) if listed else _json_key(text, after)
-                if text[begin : begin + 1] not in ("[", "{"):
-                    return total, -1
-                inner = place + _pointer(((), name))
-                self.places.setdefault(inner, _Tally()).add([""], lambda n: path, b"array" if text[begin] == "[" else b"object")
-                count, stop = self.read(text, begin, (path, total if listed else name), inner)
-                self.lengths[inner] = self.lengths.get(inner, 0) + count
+                inner, here = place + _pointer(((), name)), (path, total if listed else name)
+                if text[begin : begin + 1] in ("[", "{"):
+                    self.places.setdefault(inner, _Tally()).add([""], lambda n, here=here: here, b"array" if text[begin] == "[" else b"object")  # type: ignore[misc]
+                    count, stop = self.read(text, begin, here, inner)
+                    self.lengths[inner] = self.lengths.get(inner, 0) + count
+                else:
+                    value, stop = _json_scalar(text, begin)
+                    if stop < 0:
+                        return total, -1
+                    self.add([value], lambda n, here=here: here, inner)  # type: ignore[misc]
             total += len(values) or 1
             after = _blank(text, stop) if stop >= 0 else len(text)
             if after >= len(text):
@@ -11950,6 +11954,16 @@ def _blank(text: str, at: int) -> int:
     while text[at : at + 1] in (" ", "\n", "\r", "\t"):
         at += 1
     return at
+
+
+def _json_scalar(text: str, at: int) -> Tuple[Any, int]:
+    """A value that is longer than a part, and where it ends; -1 when it is cut."""
+    import json
+
+    try:
+        return json.JSONDecoder().raw_decode(text, at)
+    except ValueError:
+        return None, -1
 
 
 def _json_key(text: str, at: int) -> Tuple[str, int]:

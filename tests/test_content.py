@@ -1,5 +1,6 @@
 """Content families: rows and counts of recorded outputs equal what another format of the same tool says; what is none of them stays unread."""
 
+import contextlib
 import gzip
 import html
 import json
@@ -210,6 +211,27 @@ def test_json_maps_and_mixed_types(monkeypatch, part):
     assert set(odd) == {"/k377/v"}
     if part > 300:
         assert rows(evidence, ("place",))["/*/w/*"] == "string ×500, number ×500, boolean ×500, null ×500"
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=8) | st.sampled_from(["],", "},{", "*", "/", '"']),
+    lambda inner: st.lists(inner, max_size=6) | st.dictionaries(st.text(max_size=4), inner, max_size=6),
+    max_leaves=40,
+)
+
+
+@settings(deadline=None)
+@given(st.lists(JSON, min_size=1, max_size=20) | st.dictionaries(st.text(max_size=4), JSON, min_size=1, max_size=20), st.sampled_from([None, 1]), st.booleans(), st.sampled_from([8, 40, 200, 1 << 18]))
+def test_any_json_is_counted_whatever_a_part_holds(document, indent, escaped, part):
+    text = json.dumps(document, indent=indent, ensure_ascii=escaped)
+    shape, before = ctx._Shape(), ctx._JSON_PART
+    ctx._JSON_PART = part
+    try:
+        assert shape.read(text, 0) == (len(document), len(text))
+        with contextlib.suppress(ValueError):  # a key that is cut and longer than a part
+            assert ctx._Shape().read(text[: len(text) // 2] or "[", 0)[1] == -1
+    finally:
+        ctx._JSON_PART = before
 
 
 @pytest.mark.parametrize("text", [b'[{"a": 1}, {"a": 2}', b'{"a": 1}{"a": 2}\n' * 30, b'[1, 2]]\n', b'{"a": 1},\n{"a": 2}\n' * 20, b"[" * 90_000 + b"\n", b'{"a" 1}\n'])
