@@ -7802,7 +7802,8 @@ _TEST_CONTRACT = Contract(
 
 _TEST_RUNNERS = """
     pytest unittest
-    bats cargo-test ctest dotnet-test go-json go-test gradle-test gtest jest junit-xml minitest mocha munit nextest node-test nox phpunit playwright rspec scalatest surefire swift-testing tap tox vitest xctest
+    ava bats bun-test cargo-json cargo-test ctest deno-test dotnet-test exunit go-json go-test gradle-test gtest jasmine jest jest-json junit-xml minitest mocha mocha-json munit nextest
+    node-test nox phpunit playwright playwright-json pytest-json pytest-reportlog rspec rspec-json scalatest surefire swift-testing tap tox vitest xctest
 """
 
 _DIAGNOSTIC_CONTRACT = Contract(
@@ -7818,9 +7819,9 @@ _DIAGNOSTIC_CONTRACT = Contract(
     ("error", "step", "package", "unformatted"),
 )
 _DIAGNOSTIC_TOOLS = """
-    apt biome black bundler cargo cmake codequality composer diagnostics docker dotnet esbuild eslint flake8 gcc go go-mod
+    apt biome black bundler cargo checkstyle cmake codequality composer diagnostics docker dotnet esbuild eslint flake8 gcc go go-mod
     golangci-lint gradle hadolint javac kotlinc linker make markdownlint maven mypy ninja npm phpstan pip pnpm poetry
-    prettier pylint pyright python rollup rubocop ruff ruff-format rustc shellcheck stylelint swiftc tsc uv vite webpack
+    prettier pylint pyright python rollup rubocop ruff ruff-format rustc sarif shellcheck stylelint swiftc tsc uv vite webpack
     yamllint yarn
 """
 
@@ -7832,9 +7833,10 @@ CONTRACTS: Dict[str, Contract] = {
     "git-log": Contract("content", {"commit": "commits"}, (), ("commit",)),
     "git-diff": Contract("content", {"file": "files"}, (), ("file",)),
     "git-status": Contract("content", {"path": "paths"}, (), ("path",)),
-    "git-blame": Contract("content", {"author": "authors"}, (), ("author",)),
+    "git-blame": Contract("content", {"author": "authors", "commit": "commits"}, (), ("author", "commit")),
     "git-merge": Contract("report", {"conflict": "conflicts"}, ("conflict",)),
     "search": Contract("content", {"file": "files with hits"}, (), ("file",)),
+    "list": Contract("content", {"item": "items"}, (), ("item",)),
     "listing": Contract("content", {"directory": "directories", "entry": "entries"}, (), ("directory", "entry")),
     "json": Contract("content", {"odd": "odd values", "place": "shape"}, (), ("odd", "place")),
     "yaml": Contract("content", {"odd": "odd values", "object": "objects"}, (), ("odd", "object")),
@@ -9109,16 +9111,15 @@ def _words_of(text: bytes) -> bytes:
     return b" ".join(words) or bare
 
 
-def read_closely(sources: Sequence[Source], rows: Sequence[Dialect] = ()) -> Tuple[List[_Reading], bool]:
-    """What is read of an output, and whether cells with an anchor were left out: over 8 MiB, those with the rarest are read, where
-    the literals of users' `rows` are anchors, too."""
+def read_closely(sources: Sequence[Source], anchors: Sequence[bytes]) -> Tuple[List[_Reading], bool]:
+    """What is read of an output, and whether cells with an anchor were left out: over 8 MiB, those with the rarest are read."""
     readable = [source for source in sources if source.size and not is_binary(source)]
     if sum(source.size for source in readable) <= _READ_BYTES:
         return [_Reading(source, 1, source.read(0, source.size)) for source in readable], False
     worth: Dict[Tuple[int, int], float] = {}
     for number, source in enumerate(readable):
         last = (source.size - 1) // _CELLS
-        for anchor in (*_ANCHORS, *(literal for row in rows for literal in row.match)):
+        for anchor in anchors:
             cells = _anchored_cells(source, anchor)
             for cell in cells:
                 worth[number, cell] = worth.get((number, cell), 0.0) + 1.0 / len(cells)
@@ -9489,6 +9490,11 @@ def _spans_of(own: List[Tuple[str, int, int]]) -> List[Tuple[str, int, int]]:
         own, gap = spans, gap * 4
 
 
+def anchors_of(rows: Sequence[Dialect]) -> List[bytes]:
+    """What is looked for in an output that is too large to be read closely as a whole, if users have `rows` of their own."""
+    return [*_ANCHORS, *(literal for row in rows for literal in row.match)]
+
+
 def parse_diagnostics(
     sources: List[Source], status: Optional[int], rows: Sequence[Dialect] = (), reading: Optional[Tuple[List[_Reading], bool]] = None
 ) -> List[Evidence]:
@@ -9498,7 +9504,7 @@ def parse_diagnostics(
     table. Of more than 8 MiB, what stands round words that such reports hold is read; what the tool's own total does not confirm
     is then `unsure`.
     """
-    pages, sampled = reading or read_closely(sources, rows)
+    pages, sampled = reading or read_closely(sources, anchors_of(rows))
     tools: Dict[str, _Reporter] = {}
     taken: List[Set[int]] = [set() for _ in pages]
     for row in [*rows, *DIAGNOSTICS, *PACKAGING, *ANY_DIAGNOSTICS]:
@@ -10006,26 +10012,27 @@ class Runner:
     are (what opens a list, one of its lines), an empty opening for lines that stand anywhere. All three name tests: `name` is the title, or `titles` over several lines (joined by `join`);
     `kind` is looked up in `kinds` (a kind of fact, "" for none), `location`, `message` and `file` may be given. Each list is an account of the same failures: that which agrees with
     the tool's own count is believed. `region` opens the part in which heads count, `end` closes it and the report of a failure. `closing` finds the tool's own counts:
-    groups are their names, but of `tests`, `suites` and `counts` the text holds numbers with their names. `claims` are the counts of failing tests, `suite_claims` those
+    groups are their names, but of `tests`, `suites` and `counts` the text holds numbers with their names. `claims` are the counts of failing tests (one with "-" is taken off), `suite_claims` those
     of failing suites. `suites` finds lines that give the file or package of the tests below (with `under`, above): `suite` if it failed, `broken` if it could
     not run, `ok`. `opens` are literals that begin a test of a given name, for reports that stand above the verdict. `location` and `message` are looked
     for in a report. `success` finds what a passing run says; `sure` runners are known by their heads even when nothing closes the report. `read` is the
     function for a format that lines do not tell; `details` find lines that tell where or why a test failed that another line names. `after`: reports follow the closing counts. `shared`: heads that follow each other have one report. `leave` closes
     the region where that is not `end`. `nest` parts the names of a test and its subtests: one with failing subtests counts as a suite.
+    `above` finds the lines between which a report stands that comes before its head.
     """
 
     __slots__ = ("name", "match", "heads", "lists", "closing", "claims", "suite_claims", "suites", "kinds", "region", "end", "location", "message",
-                 "success", "notes", "opens", "join", "under", "sure", "after", "shared", "leave", "nest", "details", "read")  # fmt: skip
+                 "success", "notes", "opens", "join", "under", "sure", "after", "shared", "leave", "nest", "details", "above", "read")  # fmt: skip
 
     def __init__(self, name: str, match: Sequence[bytes], heads: Sequence[bytes] = (), lists: Sequence[Tuple[bytes, bytes]] = (), closing: Sequence[bytes] = (),
                  claims: Sequence[str] = ("failed",), suite_claims: Sequence[str] = (), suites: bytes = b"", kinds: Optional[Dict[bytes, str]] = None,
                  region: bytes = b"", end: bytes = b"", location: Sequence[bytes] = (), message: Sequence[bytes] = (), success: bytes = b"", notes: bytes = b"",
                  opens: Sequence[bytes] = (), join: bytes = b" ", under: bool = False, sure: bool = False, after: bool = False, shared: bool = False, leave: bytes = b"", nest: bytes = b"", details: Sequence[bytes] = (),
-                 read: Optional[Callable[[_Reading], Tuple[List[_Case], Dict[str, int]]]] = None) -> None:  # fmt: skip
+                 above: bytes = b"", read: Optional[Callable[[_Reading], Tuple[List[_Case], Dict[str, int]]]] = None) -> None:  # fmt: skip
         self.name, self.match, self.heads, self.lists, self.closing = name, match, heads, lists, closing
         self.claims, self.suite_claims, self.suites, self.kinds = claims, suite_claims, suites, kinds or {}
         self.region, self.end, self.location, self.message, self.success, self.notes = region, end, location, message, success, notes
-        self.opens, self.join, self.under, self.sure, self.after, self.shared, self.leave, self.nest, self.details, self.read = opens, join, under, sure, after, shared, leave or end, nest, details, read
+        self.opens, self.join, self.under, self.sure, self.after, self.shared, self.leave, self.nest, self.details, self.above, self.read = opens, join, under, sure, after, shared, leave or end, nest, details, above, read
 
 
 class _Case:
@@ -10107,10 +10114,23 @@ class _Report:
                 at += 1
             if not case.account:
                 case.end = min(ends[at], case.body + _BODY)
+        if row.above:
+            self.look_above(page, found)
         for case, after in reversed(list(zip(found, found[1:]))) if row.shared else ():
             if case.end == after.start:
                 case.body, case.end = after.body, after.end
         return [case for case in found if case.kind]
+
+    def look_above(self, page: _Reading, cases: List[_Case]) -> None:
+        """Give each test the report that stands above its verdict, up to the line before that ends another's."""
+        from bisect import bisect_left
+
+        marks = [m.start() for m in page.find(self.row.above)]
+        for case in cases:
+            before = bisect_left(marks, case.start) - 1
+            if not case.account and case.name != case.file:
+                case.end = case.start
+                case.body = max(page.text.find(b"\n", marks[before] + 1), case.end - _BODY) if before >= 0 else case.end
 
     def case(self, page: _Reading, m: Match[bytes], account: int) -> _Case:
         """What a line names."""
@@ -10179,7 +10199,7 @@ class _Report:
             evidence.unsure = "%d tests were planned, %d reported" % (evidence.totals["planned"], sum(self.told.values()) - evidence.totals["planned"])
         if sampled and not self.closings:
             evidence.unsure = evidence.unsure or "only the most promising %s were read" % human(_READ_BYTES)
-        failing = [name for name in tuple(row.claims) + tuple(row.suite_claims) if evidence.totals.get(name)]
+        failing = any((_claimed(self.totals(), names) or 0) > 0 for names in (row.claims, row.suite_claims))
         evidence.outcome = "failed" if facts or failing else "passed"
         closings = self.closings or self.passed
         evidence.summary = next((page.quote(_counting(m), 9.0) for page, m in reversed(closings)), None)
@@ -10211,20 +10231,22 @@ class _Report:
             totals = self.totals(unit if len(self.closings) > 1 else -1)
             own = [case for case in cases if case.account != _SUITES and case.kind != "suite" and case.name != case.file]
             parts = [case for case in cases if case.account == _SUITES or case.kind == "suite" or case.name == case.file]
-            claims = [totals[name] for name in self.row.claims if name in totals]
+            claimed = _claimed(totals, self.row.claims)
             named = [case for case in own if case.account != _DETAIL]
-            chosen = _account(named, sum(claims)) if claims else named
+            chosen = named if claimed is None else _account(named, claimed)
+            if claimed is not None and claimed < len(_keys(chosen)):  # what nothing is said of, a test printed
+                reported = [case for case in chosen if case.page.text[case.body : case.end].strip()]
+                chosen = reported if len(_keys(reported)) == claimed else chosen
             once, often = len(_keys(chosen)), len(chosen) + len(parts if self.row.read else ())
-            missing = max(0, sum(claims) - often) if claims else 0
-            if claims and sum(claims) < once:
-                evidence.unsure = "the tool counts %d failing, the output names %d" % (sum(claims), once)
-            claims = [totals[name] for name in self.row.suite_claims if name in totals]
-            missing += max(0, sum(claims) - len(_keys(parts))) if claims else 0
+            missing = max(0, (claimed or 0) - often)
+            if claimed is not None and claimed < once:
+                evidence.unsure = "the tool counts %d failing, the output names %d" % (claimed, once)
+            missing += max(0, (_claimed(totals, self.row.suite_claims) or 0) - len(_keys(parts)))
             evidence.claimed += missing
             tests += _detailed(chosen, own)
             suites += _detailed(parts, parts)
         evidence.claimed += len(_keys(tests)) + len(_keys(suites))
-        if not (self.closings or self.told) and self.row.closing:
+        if not (self.closings or self.told) and self.row.closing and (tests or suites or not self.passed):
             evidence.claimed, evidence.unsure = -1, "the tool's own totals are missing"
         return tests, suites
 
@@ -10260,7 +10282,7 @@ class _Report:
                     break
         if b"\n" in message:  # said in two lines: the kind of error, then its words
             message, at = b" ".join(part.strip() for part in message.split(b"\n")), -1
-        location = _location(row, body) or case.location or (case.file if case.file != case.name else b"")
+        location = _frame(row.location, body) or case.location or (case.file if case.file != case.name else b"")
         first = page.line(min(case.start, start))
         quoted = page.line(at) if at >= 0 else 0
         last = page.line(max(start + len(body.rstrip()) - 1, case.start))
@@ -10285,9 +10307,10 @@ class _Report:
             marks += [(m.start(), m.end(), False) for p, m in self.passed if p is page]
             marks += [(m.start(), m.end(), False) for m in page.find(self.row.suites)] if self.row.suites else []
             group: List[Tuple[int, int, bool]] = []
+            told = len(page.text) - page.text.endswith(b"\n")  # behind the last LF no line begins
             for mark in sorted(marks) + [(len(page.text), 0, True)]:
                 if group and (mark[0] == len(page.text) or (mark[2] if self.row.after else group[-1][2])):
-                    spans.append((page.source.name, page.line(group[0][0]), page.line(max(end for _, end, _ in group) - 1)))
+                    spans.append((page.source.name, page.line(group[0][0]), page.line(min(max(end for _, end, _ in group), told) - 1)))
                     group = []
                 group.append(mark)
         return _spans_of(spans)
@@ -10299,6 +10322,12 @@ def _counting(m: Match[bytes]) -> int:
         if m.groupdict().get(name):
             return m.string.rfind(b"\n", 0, m.start(name))
     return m.start()
+
+
+def _claimed(totals: Dict[str, int], names: Sequence[str]) -> Optional[int]:
+    """The sum of some counts, those with "-" taken off; None when the tool gives none of them."""
+    known = [-totals[name[1:]] if name.startswith("-") else totals[name] for name in names if name.lstrip("-") in totals]
+    return sum(known) if known else None
 
 
 def _counts(text: bytes, prefix: str) -> Dict[str, int]:
@@ -10361,9 +10390,9 @@ def _distinct(facts: Sequence[Fact]) -> List[Fact]:
     return list(once.values())
 
 
-def _location(row: Runner, body: bytes) -> bytes:
+def _frame(expressions: Sequence[bytes], body: bytes) -> bytes:
     """The first place that a report names in the user's own code, else none."""
-    for expression in row.location:
+    for expression in expressions:
         for m in rx(b"(?m)" + expression).finditer(body):
             place = _group(m, "location")
             if m.groupdict().get("line"):
@@ -10395,7 +10424,7 @@ def parse_runners(
 
     Failing tests are facts, each once, spelt as the runner prints them; its own totals confirm that none is missing or made up.
     """
-    pages, sampled = reading or read_closely(sources)
+    pages, sampled = reading or read_closely(sources, _ANCHORS)
     found: List[Evidence] = []
     loose: List[Evidence] = []
     for row in rows or RUNNERS:
@@ -10417,22 +10446,28 @@ def _inside(own: Tuple[str, int, int], span: Tuple[str, int, int]) -> bool:
 
 
 def _read_tap(page: _Reading) -> Tuple[List[_Case], Dict[str, int]]:
-    """TAP, nested as node and node-tap nest it: a test's own subtests stand above it, further in.
+    """TAP, nested as node nests it, a test's own subtests above it, or as node-tap and vitest do, between braces below it; further in.
 
     Source: testanything.org, versions 13 and 14.
     """
     text = page.text
     cases: List[_Case] = []
     above: List[Tuple[int, _Case]] = []
+    around: List[Tuple[int, bytes, Optional[_Case]]] = []
     told = {"passed": 0, "failed": 0, "skipped": 0, "todo": 0}
     plan = [int(m.group(1)) for m in page.find(rb"1\.\.(\d+)(?: |$)")]
     if not plan:
         return [], {}
-    line = rb"(?P<indent> *)(?P<kind>not ok|ok)(?: (?P<number>\d+))?(?: +- +| +|$)(?P<name>[^\n]*?)(?: +# ?(?P<tag>(?:[Ss][Kk][Ii][Pp]|[Tt][Oo][Dd][Oo]|time=)[^\n]*))?(?: \{)?$"
+    braced = rx(rb"\n *(?:not )?ok [^\n]* \{\n").search(text) is not None
+    line = rb"(?P<indent> *)(?P<kind>not ok|ok)(?: (?P<number>\d+))?(?: +- +| +|$)(?P<name>[^\n]*?)(?: in \d+ms)?(?: +# ?(?P<tag>(?:[Ss][Kk][Ii][Pp]|[Tt][Oo][Dd][Oo]|time=)[^\n]*))?(?: \{)?$"
     for m in page.find(line):
+        if cases and m.start() < cases[-1].end:
+            continue  # part of the diagnostics
         depth, tag = len(m.group("indent")), (m.group("tag") or b"").lower()[:4]
         name = m.group("name").replace(b"\\#", b"#") or b"%s %s" % (m.group("kind"), m.group("number") or b"")
-        under = [case for at, case in above if at > depth]
+        while around and around[-1][0] >= depth:
+            around.pop()
+        under = [case for at, case in above if at > depth and not braced]
         above = [(at, case) for at, case in above if at <= depth]
         for case in under:
             case.name = name + b" " + case.name
@@ -10440,20 +10475,25 @@ def _read_tap(page: _Reading) -> Tuple[List[_Case], Dict[str, int]]:
         if not depth:
             told["skipped" if tag == b"skip" else "todo" if tag == b"todo" else "failed" if failed else "passed"] += 1
         if failed:
-            case = _Case("suite" if under else "failed", name, page, m.start(), m.end())
+            case = _Case("suite" if under else "failed", b" ".join([outer for _, outer, _ in around] + [name]), page, m.start(), m.end())
             case.end = _yaml_end(text, m.end(), depth)
             cases.append(case)
             above.append((depth, case))
+            for _, _, parent in around:
+                if parent:
+                    parent.kind = "suite"
         above += [(depth, case) for case in under]
+        if m.group().endswith(b" {"):  # its subtests stand below it
+            around.append((depth, name, case if failed else None))
     if sum(plan) != sum(told.values()):
         told["planned"] = sum(plan)
     return cases, told if len(told) < 5 or cases else {}
 
 
 def _yaml_end(text: bytes, at: int, depth: int) -> int:
-    """Where the diagnostics below a line of TAP end: a block of YAML, or comments."""
+    """Where the diagnostics below a line of TAP end: a block of YAML, comments, or lines that stand further in."""
     margin = b" " * depth
-    m = rx(rb"\n%s  ---[^\n]*\n(?:(?!%s  \.\.\.)[^\n]*\n){0,400}%s  \.\.\.|(?:\n%s# [^\n]*)+" % (margin, margin, margin, margin)).match(text, at)
+    m = rx(rb"\n%s  ---[^\n]*\n(?:(?!%s  \.\.\.)[^\n]*\n){0,400}%s  \.\.\.|(?:\n%s# [^\n]*)+|(?:\n%s  (?! *(?:not )?ok |---)[^\n]+){1,400}" % ((margin,) * 5)).match(text, at)
     return m.end() if m else at
 
 
@@ -10520,32 +10560,6 @@ def _read_go_json(page: _Reading) -> Tuple[List[_Case], Dict[str, int]]:
     return cases, {name: count for name, count in told.items() if sum(told.values())}
 
 
-def _read_junit(page: _Reading) -> Tuple[List[_Case], Dict[str, int]]:
-    """JUnit XML printed in an output. Source: the schema that Ant's and Surefire's reports follow."""
-    from html import unescape
-
-    cases: List[_Case] = []
-    told: Dict[str, int] = {}
-    for report in rx(rb"(?s)\n[ \t]*(?:<\?xml[^>\n]*>\s*)?<(testsuites?)\b[^>]*>.*?</\1>").finditer(page.text):
-        counted = len(cases)
-        for m in rx(rb"(?s)<testcase\b((?:[^>\"']|\"[^\"]*\"|'[^']*')*?)(/>|>(.*?)</testcase>)").finditer(report.group()):
-            attributes, body = (dict(rx(rb"([\w:.-]+)=[\"']([^\"']*)[\"']").findall(text or b"")) for text in (m.group(1), b""))
-            problem = rx(rb"(?s)<(failure|error)\b((?:[^>\"']|\"[^\"]*\"|'[^']*')*?)(?:/>|>(.*?)</\1>)").search(m.group(3) or b"")
-            told["tests"] = told.get("tests", 0) + 1
-            if not problem:
-                continue
-            said = dict(rx(rb"([\w:.-]+)=\"([^\"]*)\"").findall(problem.group(2)))
-            text = said.get(b"message") or (problem.group(3) or b"").replace(b"<![CDATA[", b"").strip().split(b"\n")[0]
-            name, message = (unescape(part.decode("utf-8", "replace")).encode().strip() for part in (b"::".join(filter(None, (attributes.get(b"classname", b""), attributes.get(b"name", b"")))), text))
-            case = _Case("failed", name, page, report.start() + m.start() - 1, report.start() + m.end(), message=message.split(b"\n")[0] or b"failed")
-            if attributes.get(b"file"):
-                case.location = attributes[b"file"] + (b":" + attributes[b"line"] if attributes.get(b"line") else b"")
-            cases.append(case)
-        head = dict(rx(rb"\b(failures|errors)=\"(\d+)\"").findall(report.group()[: report.group().find(b"<testcase")]))
-        told["failed"] = told.get("failed", 0) + (sum(map(int, head.values())) if head else len(cases) - counted)
-    return cases, told
-
-
 # ── what is particular to each runner ──
 
 _JS_FRAME = rb"^ +at (?:[^\n]*?\()?(?P<location>(?:file://)?[^\s()][^\n()]*?:\d+:\d+)\)?$"
@@ -10556,7 +10570,7 @@ _NODE_COUNTS = tuple(
 
 _GTEST_RAN = (
     rb"\[==========\] (?P<tests_ran>\d+) tests? from \d+ test (?:suites?|cases?) ran\.[^\n]*\n\[  PASSED  \] (?P<passed>\d+) tests?\."
-    rb"(?:\n\[  SKIPPED \][^\n]*)*(?:\n\[  FAILED  \] (?P<failed>\d+) tests?, listed)?"
+    rb"(?:\n\[  SKIPPED \] (?P<skipped>\d+) tests?[^\n]*)?(?:\n\[  SKIPPED \][^\n]*)*(?:\n\[  FAILED  \] (?P<failed>\d+) tests?, listed)?"
 )
 
 RUNNERS: List[Runner] = [
@@ -10585,10 +10599,50 @@ RUNNERS: List[Runner] = [
         closing=(rb"  (?P<passing>\d+) passing \([^\n]*\)$(?:\n  (?P<pending>\d+) pending)?(?:\n  (?P<failing>\d+) failing)?",),
         claims=("failing",), region=rb"  \d+ failing$", end=rb"  \d+ passing \(", after=True, location=(_JS_FRAME,),
     ),
+    Runner(
+        "ava", (b"\xe2\x94\x80\n\n  ",),
+        heads=(rb"(?:(?<=\n\n\n\n)|(?<=\xe2\x94\x80\n\n))  (?P<name>\S[^\n]*)\n$(?=\n  (?!\xe2\x9c|- )\S)", rb"  (?:Uncaught exception|Unhandled rejection) in (?P<file>\S[^\n]*)$"),
+        closing=(rb"(?<=\xe2\x94\x80\n\n)(?=  \d+ (?:tests? (?:failed|passed)|hooks? failed|uncaught exception|unhandled rejection))(?:  (?P<hooks_failed>\d+) hooks? failed\n?)?"
+                 rb"(?:  (?P<failed>\d+) tests? failed\n?)?(?:  (?P<passed>\d+) tests? passed\n?)?(?:  (?P<known>\d+) known failures?\n?)?(?:  (?P<skipped>\d+) tests? skipped\n?)?"
+                 rb"(?:  (?P<todo>\d+) tests? todo\n?)?(?:  (?P<unhandled>\d+) unhandled rejections?\n?)?(?:  (?P<uncaught>\d+) uncaught exceptions?\n?)?",),
+        claims=("failed", "hooks_failed"), suite_claims=("uncaught", "unhandled"), region=rb"  \xe2\x94\x80$", end=rb"  \xe2\x94\x80$|  \xe2\x9c\x98 ", leave=rb"  \d+ (?:tests?|hooks?) (?:failed|passed)$",
+        location=(rb"^ +\xe2\x80\xba (?:[^\n]* \()?(?P<location>[^\s()]+:\d+:\d+)\)?$", _JS_FRAME, rb"^  (?P<location>\S+\.\w+:\d+)$"),
+        message=(rb"^  (?P<message>\w*Error: [^\n]+)", rb"^  (?P<message>(?:Difference|Value|Error thrown|Rejected)[^\n]*)"),
+    ),
+    Runner(
+        "jasmine", (b" specs, ", b" spec, "),
+        heads=(rb"\d+\) (?P<name>\S[^\n]*)$(?=\n  Message:$)", rb"(?P<kind>Suite error): (?P<name>[^\n]+)$"),
+        closing=(rb"(?P<specs>\d+) specs?, (?P<failures>\d+) failures?(?:, (?P<pending>\d+) pending specs?)?(?:\nRandomized[^\n]*)?\nFinished in [\d.]+ seconds?",),
+        claims=("failures",), kinds={b"Suite error": "error"}, region=rb"Failures:$", end=rb"(?:Pending:|\d+ specs?, )", location=(_JS_FRAME,), message=(rb"^  Message:\n +(?P<message>[^\n]+)",),
+    ),
+    Runner(
+        "bun-test", (b"\nRan ", b"(fail) "),
+        heads=(rb"(?:\(fail\)|\xe2\x9c\x97) (?P<name>[^\n]*?)(?: \[[\d.]+m?s\])?$", rb"# Unhandled error between tests$"),
+        closing=(rb" *(?P<pass>\d+) pass\n(?: *(?P<skip>\d+) skip\n)?(?: *(?P<todo>\d+) todo\n)?(?: *(?P<filtered>\d+) filtered out\n)? *(?P<fail>\d+) fail\n(?: *(?P<error>\d+) errors?\n)?(?: *\d+ (?:snapshots?|expect\(\))[^\n]*\n)*Ran \d+ tests? across \d+ files?\.[^\n]*",),
+        claims=("fail", "-error"), suite_claims=("error",), suites=rb"(?P<ok>(?!\()[^\s:][^\n:]*\.[cm]?[jt]sx?):$", end=rb" *\d+ pass$|\d+ tests? (?:failed|skipped|todo):$", above=rb"(?:\((?:pass|fail|skip|todo)\)|\xe2\x9c\x93|\xe2\x9c\x97|\xc2\xbb|\xe2\x9c\x8e) |(?!\()[^\s:][^\n:]*\.[cm]?[jt]sx?:$|-{20,}$",
+        location=(rb"^ +at (?:[^\n]*\()?(?P<location>[^\s()]+:\d+:\d+)\)?$",), message=(rb"^(?P<message>(?:\w*[Ee]rror|AssertionError|\w+Exception)(?: \[[^\]\n]*\])?: [^\n]+)", rb"^(?P<message>error: [^\n]+)"),
+    ),
+    Runner(
+        "deno-test", (b" passed", b"running "),
+        heads=(rb"(?P<name>\S[^\n]*?) => (?P<location>\S+:\d+:\d+)\n(?=error: )", rb"(?P<name>\S+) \(uncaught error\)$"),
+        lists=((rb" FAILURES \n", rb"(?P<name>\S[^\n]*?) => (?P<location>\S+:\d+:\d+)$"),),
+        closing=(rb"(?:ok|FAILED) \| (?P<passed>\d+) passed(?: \(\d+ steps?\))? \| (?P<failed>\d+) failed(?: \((?P<failed_steps>\d+) steps?\))?(?: \| (?P<ignored>\d+) ignored(?: \(\d+ steps?\))?)?[^\n]* \([\d.]+m?s\)$",),
+        nest=b" ... ", region=rb" ERRORS $", leave=rb" FAILURES $", end=rb" (?:ERRORS|FAILURES) $|(?:ok|FAILED) \| \d+ passed|running \d+ tests? from ", location=(rb"^ +at (?:[^\n]*\()?(?P<location>[^\s()]+:\d+:\d+)\)?$",),
+        message=(rb"^error: (?P<message>[^\n]+)",),
+    ),
+    Runner(
+        "exunit", (b" tests, ", b" test, "),
+        heads=(rb" *\d+\) (?P<name>[^\s:][^\n]* \([\w.]+\))\n +(?P<location>\S+:\d+)$", rb" +\d+\) (?P<name>[\w.]+): (?P<kind>failure on setup_all) callback[^\n]*$"),
+        closing=(rb"Finished in [\d.]+ seconds[^\n]*\n(?:\d+ (?:doctests?|propert(?:y|ies)|features?), )*(?P<tests_run>\d+) tests?, (?P<failures>\d+) failures?(?:, (?P<excluded>\d+) excluded)?(?:, (?P<invalid>\d+) invalid)?(?:, (?P<skipped>\d+) skipped)?$(?=\n(?:\n?Randomized|\n?$|\Z))",),
+        claims=("failures",), kinds={b"failure on setup_all": "suite"}, end=rb" {0,4}\S",
+        location=(rb"^ {7,}(?:\([^)\n]*\) )?(?!lib/ex_unit)(?P<location>(?:test|lib|apps)/[^\s:]+:\d+)",),
+        message=(rb"^ +\*\* (?P<message>\([^\n]+)", rb"^ {5}(?P<message>(?!code:|stacktrace:)[^\s:]+ [^\n]+)$"),
+    ),
     Runner("node-test", (b"\xe2\x84\xb9 tests ",), closing=_NODE_COUNTS[:1], claims=("fail", "cancelled"), read=_read_node, location=(), after=True),
     Runner("tap", (b"ok ",), closing=_NODE_COUNTS[1:], claims=("fail", "cancelled"), read=_read_tap,
-           location=(rb"(?:location|at|file): '?\"?(?P<location>[^\s'\"]+:\d+(?::\d+)?)", rb"in test file (?P<location>[^\n]*?), line (?P<line>\d+)", rb"fileName: \"?(?P<location>[^\s\"]+)\"?\n(?:[^\n]*\n)?\s*lineNumber: (?P<line>\d+)"),
-           message=(rb"^ *error: \|-\n\s*(?P<message>[^\n]+)", rb"^ *(?:error|message): (?P<message>[^\n]+)$", rb"^# +(?P<message>`[^\n]*)")),
+           location=(_JS_FRAME, rb"at: [^\n(]*\((?P<location>[^\s()]+:\d+:\d+)\)", rb"(?:location|at|file): '?\"?(?P<location>[^\s'\"]+:\d+(?::\d+)?)", rb"in test file (?P<location>[^\n]*?), line (?P<line>\d+)", rb"fileName: \"?(?P<location>[^\s\"]+)\"?\n(?:[^\n]*\n)?\s*lineNumber: (?P<line>\d+)"),
+           message=(rb"^ *error: \|-\n\s*(?P<message>[^\n]+)", rb"^ *message: \|\n(?: *\(in [^\n]*\n)? *(?P<message>[^\n]+)", rb"^ *(?:error|message): (?!''$|\"\"$)(?P<message>[^\n]+)$", rb"^# +(?P<message>`[^\n]*)",
+                    rb"^ *(?P<message>(?:expected|wanted): [^\n]+)", rb"^ +(?P<message>(?!---)[^\n]+)")),
     Runner("go-test", (b"--- FAIL: ", b"FAIL\t", b"ok  \t", b"panic: "),
            heads=(rb" *--- FAIL: (?P<name>\S+) \([\d.]+s\)$",), join=b".", nest=b"/",
            lists=((rb"\t?running tests:$", rb"\t+(?P<name>\S+) \("), (b"", rb"[\w./-]+\.(?P<name>(?:Test|Example|Fuzz|Benchmark)\w*)\([^\n]*\)\n\t(?P<location>\S+:\d+)[^\n]*\ntesting\.tRunner\(")),
@@ -10627,7 +10681,7 @@ RUNNERS: List[Runner] = [
         "gtest", (b"[==========] ",),
         heads=(rb"\[ RUN      \] (?P<name>\S+)\n(?=(?:(?!\[ RUN      \] )[^\n]*\n)*?\[  FAILED  \] (?P=name)[ ,(])",),
         lists=((rb"\[  FAILED  \] \d+ tests?, listed below:$", rb"\[  FAILED  \] (?P<name>\S+?)(?:, where [^\n]*)?$"), (b"", rb"\[  FAILED  \] (?P<name>\S+?)(?:, where [^\n]*)? \(\d+ ms\)$")),
-        closing=(rb"\[==========\] Running \d+ tests?[^\n]*\n(?:(?!\[==========\] )[^\n]*\n)*" + _GTEST_RAN, _GTEST_RAN),
+        closing=(rb"\[==========\] Running \d+ tests?[^\n]*\n(?:(?!\[==========\] )[^\n]*\n)*" + _GTEST_RAN, _GTEST_RAN), claims=("tests_ran", "-passed", "-skipped"),
         end=rb"\[  FAILED  \] |\[ RUN ", location=(rb"^(?P<location>[^\s:][^\n:]*:\d+): (?:Failure|error)", rb"^(?P<location>[^\s(][^\n(]*)\((?P<line>\d+)\): (?:error|Failure)"),
         message=(rb"(?:: Failure|error: [^\n]*)\n(?P<message>[^\n]+)", rb"^(?P<message>unknown file[^\n]*|C\+\+ exception [^\n]*)"), after=True,
     ),
@@ -10650,7 +10704,7 @@ RUNNERS: List[Runner] = [
     ),
     Runner(
         "phpunit", (b"PHPUnit ", b"\nOK (", b"Assertions: "),
-        heads=(rb"\d+\) (?P<name>\S[^\n]*)$",),
+        heads=(rb"\d+\) (?P<name>\S[^\n]*)$",), lists=((b"", rb" \xe2\x9c\x98 (?P<name>[^\n]+)\n   \xe2\x94\x82 *\n   \xe2\x94\x82 (?P<message>[^\n]*)$"),),
         closing=(rb"(?P<counts>Tests: \d+, Assertions: [^\n]*)\.$", rb"OK \((?P<tests_run>\d+) tests?, (?P<assertions>\d+) assertions?\)"), claims=("errors", "failures"),
         region=rb"There (?:was|were) \d+ (?P<kind>[\w ]+?)s?:$", end=rb"(?:FAILURES!|ERRORS!|WARNINGS!|OK[ ,(]|--$)",
         kinds={b"error": "failed", b"failure": "failed", b"warning": "", b"risky test": "", b"skipped test": "", b"incomplete test": "", b"PHPUnit error": "error",
@@ -10686,10 +10740,9 @@ RUNNERS: List[Runner] = [
         end=rb"  evaluation", success=rb"(?:  evaluation failed :\(|  congratulations :\))",
     ),
     Runner("nox", (b"nox > ",), heads=(rb"nox > \* (?P<name>[^\n]+?): (?P<message>failed|aborted)$",), success=rb"nox > (?:Ran \d+ sessions:|Session [^\n]* (?:was successful|failed|aborted)[^\n]*)$"),
-    Runner("junit-xml", (b"<testsuite",), read=_read_junit, claims=("failed",), location=(rb"(?P<location>[\w./\\-]+\.\w+:\d+)",)),
     # from here on from documented formats: these tools were not run
     Runner(
-        "gradle-test", (b" FAILED\n", b"BUILD SUCCESSFUL in "),
+        "gradle-test", (b" FAILED\n", b"BUILD SUCCESSFUL in "), success=rb"(?:> Task )?:\S*[tT]est\n(?:[^\n]*\n){0,400}?BUILD SUCCESSFUL in [^\n]*",
         heads=(rb"(?P<name>[\w.$]+ > \S[^\n]*?) FAILED$",),
         closing=(rb"(?P<completed>\d+) tests? completed(?:, (?P<failed>\d+) failed)?(?:, (?P<skipped>\d+) skipped)?$",), end=rb"(?:> Task |\d+ tests? completed|[\w.$]+ > |FAILURE: |Finished generating )",
         location=(rb"^ +(?:at |[\w.$]+(?:Error|Exception|Failure)\w*(?::[^\n]*)? at )(?:[^\n(]*\()?(?P<location>\w+\.(?:java|kt|groovy|scala):\d+)\)?",),
@@ -10729,46 +10782,428 @@ RUNNERS: List[Runner] = [
 ]  # fmt: skip
 
 
+# ── machine reports: what tools write for programs, found in an output. What differs between them is a row of a table. ──
+
+_REPORT_BYTES = 4 * MIB  # of JSON that is taken apart
+_BROKEN_DOCUMENTS = 200  # lines that begin like JSON and are none, before the search for documents is given up
+
+
+class Records:
+    """Test results as JSON, as data.
+
+    `marks` are keys that only the object of one test has. A place is a key, a dot goes a level down, `|` parts alternatives, and
+    what starts with ^ stands in the object around. `identity`, `status`, `location` (path, line, column) and `message` are places;
+    `failing` maps a status to the kind of fact it makes, where "" stands for any status at all. An object that lists its tests
+    under `holds` is told only when none of them failed. `counted` are keys of the object in which the tool counts, `totals` say
+    where, by name; those in `claims` count failing tests. `frames` find a place in the message, `words` what it says, if not its
+    first line.
+    """
+
+    __slots__ = ("name", "marks", "identity", "status", "failing", "location", "message", "holds", "counted", "totals", "claims", "frames", "words")
+
+    def __init__(self, name: str, marks: Sequence[str], identity: str, status: str, failing: Dict[str, str], location: Sequence[str], message: str,
+                 holds: str = "", counted: Sequence[str] = (), totals: Optional[Dict[str, str]] = None, claims: Sequence[str] = (),
+                 frames: Sequence[bytes] = (), words: bytes = b"") -> None:  # fmt: skip
+        self.name, self.marks, self.identity, self.status, self.failing = name, marks, identity, status, failing
+        self.location, self.message, self.holds, self.counted, self.totals = location, message, holds, counted, totals or {}
+        self.claims, self.frames, self.words = claims, frames, words
+
+    def fact(self, item: Dict[str, Any], around: Any) -> Optional[Fact]:
+        """What an object with these marks tells of a test that failed; None when it did not."""
+        text = strip_ansi(_json_at(item, around, self.message)).strip()
+        status = _json_at(item, around, self.status).decode("utf-8", "replace")
+        kind = (self.failing.get(status) or self.failing.get("")) if status else None
+        inner = item.get(self.holds)
+        if not kind or (isinstance(inner, list) and any(_json_text(one, self.status).decode("utf-8", "replace") in self.failing for one in inner)):
+            return None
+        place = _frame(self.frames, text) or b":".join(filter(None, (_json_at(item, around, place) for place in self.location)))
+        said = rx(b"(?m)" + self.words).search(text) if self.words else None
+        message = said.group("message") if said else text.partition(b"\n")[0]
+        identity = _json_at(item, around, self.identity)
+        return Fact(kind, identity, place, message.strip(), value=_OWN[kind]) if identity else None
+
+
+_PYTEST_PHASES = ("call", "setup", "teardown")
+_PYTEST_CRASH = {key: "|".join(["%s.crash.%s" % (phase, key) for phase in _PYTEST_PHASES] + ["longrepr.reprcrash." + key]) for key in ("path", "lineno", "message")}
+_PYTEST_WORDS = rb"^E +(?P<message>\S[^\n]*)"
+_RECORDS: List[Records] = [
+    Records("pytest-reportlog", ("$report_type", "nodeid", "result"), "nodeid", "outcome", {"failed": "suite"}, (), "longrepr.longrepr|longrepr", words=_PYTEST_WORDS),
+    Records("pytest-reportlog", ("$report_type", "nodeid", "outcome"), "nodeid", "outcome", {"failed": "failed"},
+            (_PYTEST_CRASH["path"], _PYTEST_CRASH["lineno"]), _PYTEST_CRASH["message"] + "|longrepr.longrepr|longrepr"),
+    Records("pytest-reportlog", ("$report_type", "exitstatus"), "", "", {}, (), "", counted=("$report_type", "exitstatus"), totals={"exit status": "exitstatus"}),
+    Records("pytest-json", ("nodeid", "outcome", "keywords", "lineno"), "nodeid", "outcome", {"failed": "failed", "error": "error"},
+            (_PYTEST_CRASH["path"], _PYTEST_CRASH["lineno"]), _PYTEST_CRASH["message"], counted=("total", "collected"),
+            totals={"failed": "failed", "errors": "error", "passed": "passed", "skipped": "skipped"}, claims=("failed", "errors")),
+    Records("pytest-json", ("nodeid", "outcome", "result"), "nodeid", "outcome", {"failed": "suite"}, (), "longrepr", words=_PYTEST_WORDS),
+    Records("jest-json", ("ancestorTitles", "fullName", "status"), "fullName", "status", {"failed": "failed"},
+            ("^name", "location.line", "location.column"), "failureMessages.0", frames=(_JS_FRAME,), counted=("numFailedTests", "numPassedTests"),
+            totals={"failed": "numFailedTests", "passed": "numPassedTests", "pending": "numPendingTests", "todo": "numTodoTests"}, claims=("failed",)),
+    Records("jest-json", ("assertionResults", "status", "name"), "name", "status", {"failed": "suite"}, ("name",), "message", holds="assertionResults",
+            words=rb"^ +(?!\xe2\x97\x8f)(?P<message>\S[^\n]*)"),
+    Records("mocha-json", ("title", "fullTitle", "err"), "fullTitle", "err.message|err.stack|err.code|err", {"": "failed"}, ("file",), "err.stack|stack|err.message|err",
+            frames=(_JS_FRAME,), counted=("suites", "passes", "failures"), totals={"passing": "passes", "pending": "pending", "failing": "failures"}, claims=("failing",)),
+    Records("playwright-json", ("projectName", "expectedStatus", "status", "results"), "^title", "status", {"unexpected": "failed"},
+            ("^file", "^line", "^column"), "results.0.error.message", counted=("expected", "unexpected", "flaky"),
+            totals={"failed": "unexpected", "passed": "expected", "flaky": "flaky", "skipped": "skipped"}, claims=("failed",)),
+    Records("rspec-json", ("id", "full_description", "status"), "full_description", "status", {"failed": "failed"}, ("file_path", "line_number"),
+            "exception.message", counted=("example_count", "failure_count"), totals={"examples": "example_count", "failures": "failure_count",
+            "pending": "pending_count", "errors outside": "errors_outside_of_examples_count"}, claims=("failures", "errors outside")),
+    Records("cargo-json", ("type", "event", "name"), "name", "event", {"failed": "failed", "timeout": "failed"}, (), "stdout|message",
+            frames=(rb"panicked at (?:'[^\n]*', )?(?P<location>[^\s:'][^\n:']*:\d+:\d+)",), counted=("event", "passed", "failed"), claims=("failed",),
+            words=rb"(?:panicked at [^\n]*:\n)(?P<message>[^\n]+)",
+            totals={"passed": "passed", "failed": "failed", "ignored": "ignored"}),
+]  # fmt: skip
+_SARIF_LEVELS = {b"error": ("error", 9.0), b"warning": ("warning", 5.0), b"note": ("style", 3.0), b"none": ("style", 3.0)}
+REPORT_MARKERS = (
+    b"<testsuite", b"<checkstyle", b'"nodeid"', b'"ancestorTitles"', b'"assertionResults"', b'"fullTitle"', b'"expectedStatus"',
+    b'"full_description"', b'"event"', b'"physicalLocation"', b'"runs"',
+)  # fmt: skip
+
+
+def parse_reports(sources: List[Source], status: Optional[int]) -> List[Evidence]:
+    """Machine reports in an output: JUnit and Checkstyle XML, SARIF, and the JSON of test runners. A file that the output only names is not read."""
+    found: List[Evidence] = []
+    for page in read_closely(sources, REPORT_MARKERS)[0]:
+        found += filter(None, (_of_junit(page), _of_checkstyle(page)))
+        if any(marker in page.text for marker in REPORT_MARKERS[2:]) and len(page.text) <= _REPORT_BYTES:
+            found += _of_documents(page)
+    return found
+
+
+def _of_documents(page: _Reading) -> List[Evidence]:
+    """The tests and results that JSON documents tell of, each format for itself."""
+    found: Dict[str, Evidence] = {}
+    told = {"sarif"}  # formats of which there is more than counts
+    for first, last, document in _json_values(page.text.decode("utf-8", "surrogateescape")):
+        spelt = _Spelling(page, page.first + first - 1, page.first + last - 1)
+        if isinstance(document, dict) and isinstance(document.get("runs"), list) and all(_json_text(run, "tool.driver.name") for run in document["runs"]):
+            found["sarif"] = _joined(found.get("sarif"), spelt, "sarif", *_sarif(document))
+        for item, around in _json_objects(document):
+            for row in _RECORDS:
+                marked = all(key in item for key in row.marks) and item.get("type", "test") == "test"
+                counted = bool(row.counted) and all(key in item for key in row.counted)
+                if marked or counted:
+                    told.update([row.name] if marked else [])
+                    totals = {name: item[key] for name, key in row.totals.items() if isinstance(item.get(key), int)} if counted else {}
+                    fact = row.fact(item, around) if marked else None
+                    found[row.name] = _joined(found.get(row.name), spelt, row.name, [fact] if fact else [], totals)
+                    break
+    for name, evidence in found.items():
+        _check_records(evidence, next((row for row in _RECORDS if row.name == name and row.counted), None))
+    return [evidence for name, evidence in found.items() if name in told]
+
+
+def _joined(evidence: Optional[Evidence], spelt: _Spelling, name: str, facts: Sequence[Fact], totals: Dict[str, int]) -> Evidence:
+    """The evidence with what one more object says."""
+    evidence = evidence or Evidence(name + "/v1")
+    for fact in facts:
+        fact.stream, fact.first = spelt.page.source.name, spelt.line(fact.identity if name != "sarif" else fact.message)
+        fact.last = fact.first
+        evidence.facts.append(fact)
+    for label, count in totals.items():
+        evidence.totals[label] = evidence.totals.get(label, 0) + count
+    span = (spelt.page.source.name, spelt.first, spelt.last)
+    if span not in evidence.span[-1:]:
+        evidence.span.append(span)
+    return evidence
+
+
+def _check_records(evidence: Evidence, row: Optional[Records]) -> None:
+    """Each test once; what the tool's own counts say of their number."""
+    evidence.facts = _distinct(evidence.facts)
+    evidence.claimed = len(evidence.facts)
+    evidence.span = _spans_of(evidence.span)
+    failing = any(fact.kind not in ("warning", "style") for fact in evidence.facts)
+    if row:
+        claims = sum(evidence.totals.get(name, 0) for name in row.claims)
+        known = sum(1 for fact in evidence.facts if fact.kind != "suite")
+        evidence.claimed += max(0, claims - known)
+        if not evidence.totals:
+            evidence.unsure = "the tool's own totals are missing"
+        elif row.claims and claims < known:
+            evidence.unsure = "the tool counts %d failing, the output names %d" % (claims, known)
+        failing = failing or claims > 0
+    evidence.outcome = "failed" if failing else "" if evidence.facts else "passed"
+
+
+class _Spelling:
+    """Where words of a JSON document stand in a page: each is looked for behind the one before it."""
+
+    __slots__ = ("page", "first", "last", "at")
+
+    def __init__(self, page: _Reading, first: int, last: int) -> None:
+        self.page, self.first, self.last, self.at = page, first, last, 0
+
+    def line(self, words: bytes) -> int:
+        """The line of some words that a string holds whole; the document's first when they are not found."""
+        import json
+
+        if self.first == self.last:
+            return self.first
+        start = self.page.text.find(b"\n") if not self.at else self.at
+        text = words.decode("utf-8", "surrogateescape")
+        for ascii in (False, True):
+            at = self.page.text.find(json.dumps(text, ensure_ascii=ascii).encode("utf-8", "surrogateescape"), start)
+            if at >= 0 and self.first <= self.page.line(at) <= self.last:
+                self.at = at
+                return self.page.line(at)
+        return self.first
+
+
+def _json_values(text: str) -> Iterator[Tuple[int, int, Any]]:
+    """(first line, last line, value) of the JSON objects and arrays that begin and end at line ends; lines count from 1, after the first LF."""
+    import json
+    import re
+
+    decode, end, line, counted, broken = json.JSONDecoder().raw_decode, 0, 0, 0, 0
+    for m in re.compile(r"\n(?=[\[{])").finditer(text):
+        if m.start() < end or broken > _BROKEN_DOCUMENTS:
+            continue
+        try:
+            value, stop = decode(text, m.end())
+        except (ValueError, RecursionError):
+            broken += 1
+            continue
+        if text[stop : stop + 80].split("\n")[0].strip():
+            continue
+        end = stop
+        line, counted = line + text.count("\n", counted, m.end()), m.end()
+        yield line, line + text.count("\n", m.end(), stop), value
+
+
+def _json_objects(value: Any, around: Any = None, depth: int = 0) -> Iterator[Tuple[Dict[str, Any], Any]]:
+    """(object, the object around it) for every object in a JSON value, in order."""
+    if isinstance(value, dict):
+        yield value, around
+        around = value
+    if depth < 40 and isinstance(value, (dict, list)):
+        for inner in value.values() if isinstance(value, dict) else value:
+            if isinstance(inner, (dict, list)):
+                yield from _json_objects(inner, around, depth + 1)
+
+
+def _json_at(item: Any, around: Any, place: str) -> bytes:
+    """What stands at a place of an object, or with ^ of the object around it."""
+    return _json_text(around, place[1:]) if place.startswith("^") else _json_text(item, place)
+
+
+def _sarif(document: Dict[str, Any]) -> Tuple[List[Fact], Dict[str, int]]:
+    """The results of a SARIF log, less those that are suppressed or no problem. Source: OASIS, SARIF 2.1.0."""
+    from urllib.parse import unquote
+
+    facts: List[Fact] = []
+    totals: Dict[str, int] = {}
+    for run in document["runs"]:
+        rules, results = run["tool"]["driver"].get("rules"), run.get("results")
+        usual = {_json_text(rule, "id"): _json_text(rule, "defaultConfiguration.level") for rule in (rules if isinstance(rules, list) else ())}
+        for result in [result for result in results if isinstance(result, dict)] if isinstance(results, list) else ():
+            code = _json_text(result, "ruleId|rule.id")
+            level = _json_text(result, "level") or usual.get(code) or b"warning"
+            if _json_text(result, "kind") not in (b"", b"fail", b"open", b"review") or result.get("suppressions"):
+                totals["suppressed"] = totals.get("suppressed", 0) + 1
+                continue
+            path = "locations.0.physicalLocation."
+            name = unquote(_json_text(result, path + "artifactLocation.uri").decode("utf-8", "surrogateescape"))
+            parts = [fsencode(name[7:] if name.startswith("file:///") else name)]
+            parts += [_json_text(result, path + "region." + key) for key in ("startLine", "startColumn")]
+            place = b":".join(filter(None, parts))
+            kind, value = _SARIF_LEVELS.get(level, _SARIF_LEVELS[b"warning"])
+            words = _json_text(result, "message.text|message.markdown|message.id").partition(b"\n")[0]
+            facts.append(Fact(kind, b" ".join(filter(None, (place, code))) or words, place, words, value=value))
+            label = level.decode("ascii", "replace") + "s"
+            totals[label] = totals.get(label, 0) + 1
+    return facts, totals
+
+
+# ── reports as XML ──
+
+_XML_ATTRIBUTES = rb"((?:[^>\"']|\"[^\"]*\"|'[^']*')*?)"
+
+
+def _attributes(text: bytes) -> Dict[bytes, bytes]:
+    """The attributes of an XML tag, entities resolved."""
+    pairs = rx(rb"([\w:.-]+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)')").findall(text)
+    return {name: _xml_text(double or single) for name, double, single in pairs}
+
+
+def _xml_text(text: bytes) -> bytes:
+    """Text of XML without its entities and marks of literal parts."""
+    from html import unescape
+
+    plain = rx(rb"(?s)<!\[CDATA\[(.*?)\]\]>").sub(rb"\1", text)
+    return unescape(plain.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape").strip() if b"&" in plain else plain.strip()
+
+
+def _of_junit(page: _Reading) -> Optional[Evidence]:
+    """JUnit XML. Source: the schema that Ant's and Surefire's reports follow. What a test printed is blanked first, as it may hold tags."""
+    evidence = Evidence("junit-xml/v1")
+    if b"<testsuite" not in page.text:
+        return None
+    bare = rx(rb"(?s)<!\[CDATA\[.*?\]\]>|<system-(out|err)>.*?</system-\1>|<!--.*?-->").sub(lambda m: b" " * len(m.group()), page.text)
+    for start, end, whole in _junit_reports(bare):
+        tests, named = 0, []
+        for m in rx(rb"(?s)<testcase\b" + _XML_ATTRIBUTES + rb"(?:/>|>(.*?)</testcase>)").finditer(bare, start, end):
+            tests += 1
+            for problem in rx(rb"(?s)<(failure|error)\b" + _XML_ATTRIBUTES + rb"(?:/>|>(.*?)</\1>)").finditer(bare, m.start(2), m.end(2)) if m.group(2) else ():
+                named.append(_junit_fact(page, m, problem))
+        if not tests:
+            continue
+        claims = _junit_claims(bare[start:end])
+        evidence.totals["tests"] = evidence.totals.get("tests", 0) + tests
+        evidence.totals["failed"] = evidence.totals.get("failed", 0) + (claims if claims >= 0 else len(named))
+        evidence.facts += named
+        evidence.span.append((page.source.name, page.line(start), page.line(end - 1)))
+        evidence.unsure = evidence.unsure if whole else "the report's end is missing"
+    often, evidence.facts = len(evidence.facts), _distinct(evidence.facts)
+    evidence.claimed = len(evidence.facts) + max(0, evidence.totals.get("failed", 0) - often)
+    if evidence.totals.get("failed", 0) < len(evidence.facts):
+        evidence.unsure = "the report counts %d failing, and names %d" % (evidence.totals["failed"], len(evidence.facts))
+    evidence.outcome = "failed" if evidence.claimed else "passed"
+    return evidence if evidence.totals else None
+
+
+_SUITE_TAG = rb"<(/?)testsuites?\b" + _XML_ATTRIBUTES + rb"(/?)>"
+
+
+def _junit_reports(bare: bytes) -> Iterator[Tuple[int, int, bool]]:
+    """(start, end, whether that is its own) of each report; suites may hold suites."""
+    end = 0
+    for m in rx(rb"\n[ \t]*(?:<\?xml[^>\n]*>\s*)?<testsuites?\b").finditer(bare):
+        if m.start() < end:
+            continue
+        depth = end = 0
+        for tag in rx(_SUITE_TAG).finditer(bare, m.start()):
+            depth += -1 if tag.group(1) else not tag.group(3)
+            if depth <= 0:
+                end = tag.end()
+                break
+        whole, end = bool(end), end or len(bare.rstrip())
+        yield m.start(), end, whole
+
+
+def _junit_claims(report: bytes) -> int:
+    """How many failures and errors a report counts: at its root, else in the suites directly below; -1 when nowhere."""
+    depth, claims = 0, -1
+    for m in rx(_SUITE_TAG).finditer(report):
+        counts = [int(count) for name, count in _attributes(m.group(2)).items() if name in (b"failures", b"errors") and count.isdigit()]
+        if counts and depth == 0:
+            return sum(counts)
+        if counts and depth == 1:
+            claims = max(claims, 0) + sum(counts)
+        depth += -1 if m.group(1) else not m.group(3)
+    return claims
+
+
+def _junit_fact(page: _Reading, case: Match[bytes], problem: Match[bytes]) -> Fact:
+    """A test case with a failure or an error in it."""
+    names, said = _attributes(page.text[case.start(1) : case.end(1)]), _attributes(page.text[problem.start(2) : problem.end(2)])
+    body = _xml_text(page.text[problem.start(3) : problem.end(3)]) if problem.group(3) else b""
+    name = b"::".join(filter(None, (names.get(b"classname"), names.get(b"name"))))
+    message = (said.get(b"message") or body or said.get(b"type", b"")).split(b"\n")[0].strip() or problem.group(1)
+    place = b":".join(filter(None, (names[b"file"], names.get(b"line")))) if names.get(b"file") else _frame((rb"(?P<location>[\w./\\-]+\.[A-Za-z]\w*:\d+)",), body)
+    first, last = page.line(case.start()), page.line(case.end() - 1)
+    return Fact("failed", name, place, message, page.source.name, first, last, value=_OWN["failed"])
+
+
+def _of_checkstyle(page: _Reading) -> Optional[Evidence]:
+    """Checkstyle XML, as linters of many languages write it. Source: the format of Checkstyle's own XMLLogger."""
+    report = rx(rb"(?s)\n[ \t]*(?:<\?xml[^>\n]*>\s*)?<checkstyle\b[^>]*>.*?(?:</checkstyle>|(?=\s*\Z))").search(page.text)
+    if not report:
+        return None
+    evidence = Evidence("checkstyle/v1")
+    path = b""
+    for m in rx(rb"<(file|error)\b" + _XML_ATTRIBUTES + rb"/?>").finditer(page.text, report.start(), report.end()):
+        said = _attributes(m.group(2))
+        if m.group(1) == b"file":
+            path = said.get(b"name", b"")
+            continue
+        level = _JSON_REPORT.level(said.get(b"severity", b"error"), b"")
+        place = b":".join(filter(None, (path, said.get(b"line"), said.get(b"column"))))
+        if level:
+            identity = b" ".join(filter(None, (place, said.get(b"source"))))
+            evidence.facts.append(Fact(level[0], identity, place, said.get(b"message", b""), page.source.name, page.line(m.start()), 0, 0, level[1]))
+    evidence.span = [(page.source.name, page.line(report.start()), page.line(report.end() - 1))]
+    evidence.unsure = "" if report.group().endswith(b"</checkstyle>") else "the report's end is missing"
+    evidence.claimed = len(evidence.facts)
+    evidence.outcome = "failed" if any(fact.kind == "error" for fact in evidence.facts) else "" if evidence.facts else "passed"
+    return evidence
+
+
+# A line that names a report which the tool wrote to a file
+_NAMED_REPORT = (
+    rb"[^\n]{0,120}?\b(?:[Gg]enerated|[Ww]r(?:ote|itten)|[Ss]aved|[Rr]eports?|[Rr]esults?|[Oo]utput)\b[^\n]{0,120}?[\s:\"'`(](?:file://)?"
+    rb"(?P<path>[^\s\"'`()]+\.(?:xml|json|jsonl|ndjson|sarif|tap|trx|html))(?=[\s\"'`).,]|$)"
+)
+_NAMED_WITHIN = 16 * KIB  # of the end of a stream
+
+
+def named_reports(sources: Sequence[Source]) -> List[Quote]:
+    """The lines that say where a tool wrote its report, from the end of each stream: ctx does not read the file."""
+    out = []
+    for source in sources:
+        first, text = _lines_of_span(source, (max(0, source.size - _NAMED_WITHIN), source.size))
+        for m in rx(b"(?m)^" + _NAMED_REPORT).finditer(text) if rx(rb"\.(?:xml|json|sarif|tap|trx|html)").search(text) else ():
+            number = first + text.count(b"\n", 0, m.start())
+            out.append(Quote(source.name, number, source.line(number), 8.0))
+    return out[-2:]
+
+
 # ── content: version control, searches, listings, data, logs, bytes. The output is the answer: rows with counts of all of it, its start, what is odd. ──
 
 CONTENT_MARKERS = (b"\n", b" ", b"{", b"\0")  # the recognisers look for themselves
 _NEAR_BYTES = 8 * MIB  # what is read line by line
 _NEAR_LINES = 150_000
-_JSON_BYTES = 2 * MIB  # what is parsed as one document: the objects take twenty times the room
+_BATCH = 5000  # records of a table that are counted together
+_JSON_PART = 256 * KIB  # of a JSON text that is decoded at once: its objects take up to twenty times the room
+_JSON_KEYS = 100  # keys from which an object is a map, whose members are alike
+_JSON_PLACES, _JSON_DEPTH = 2000, 60  # whose values are counted
+_JSON_SPINE = 20  # levels of containers that are longer than a part
+_LONG_LINE = 4000  # bytes from which a line is clipped
 _START_LINES = 40  # shown word for word, as far as the budget goes
 _ODD_PLACES = 5  # of one odd value
 
 
 class _Page:
-    """One stream as lines without colours; `whole` tells whether all of it was read, `formatted` that a formatter speaks, whose diffs are its report."""
+    """One stream as lines without colours; `whole` tells whether all of it was read, `cut` that it has too many lines, `formatted` that
+    a formatter speaks, whose diffs are its report."""
 
-    __slots__ = ("source", "whole", "text", "lines", "formatted")
+    __slots__ = ("source", "whole", "cut", "text", "formatted", "_lines")
 
     def __init__(self, source: Source, formatted: bool = False) -> None:
         self.source = source
         self.formatted = formatted
         block = source.read(0, min(source.size, _NEAR_BYTES))
-        if block.count(b"\n") > _NEAR_LINES:
+        lines = block.count(b"\n")
+        self.cut = lines > _NEAR_LINES
+        if self.cut:
             block = block[: nth_newline(block, _NEAR_LINES) + 1]
         self.whole = len(block) == source.size
-        self.text = strip_ansi(block if self.whole else block[: block.rfind(b"\n") + 1]).replace(b"\r\n", b"\n")
-        self.lines = self.text.split(b"\n")
-        if not self.lines[-1]:
-            self.lines.pop()
+        self.text = strip_ansi(block if self.whole or not lines else block[: block.rfind(b"\n") + 1]).replace(b"\r\n", b"\n")
+        self._lines: Optional[List[bytes]] = None
+
+    @property
+    def lines(self) -> List[bytes]:
+        """The lines of the text, parted when they are first asked for."""
+        if self._lines is None:
+            self._lines = self.text.split(b"\n")
+            if not self._lines[-1]:
+                self._lines.pop()
+        return self._lines
 
     def row(self, kind: str, identity: bytes, message: bytes, first: int = 0, last: int = 0, value: float = 1.0, group: bytes = b"") -> Fact:
         """A row; `group` is what a histogram of many rows counts it under."""
         return Fact(kind, identity, group, message, self.source.name if first else "", first, last, 0, value)
 
     def quote(self, number: int, value: float) -> Quote:
-        """One line, a very long one clipped."""
-        line = self.source.line(number)
-        return Quote(self.source.name, number, clip(clean(line), 1000) if len(line) > 4000 else line, value)
+        """One line, a very long one clipped: of that, only the start is read."""
+        start = self.source.start_of(number)
+        line, end, _ = self.source.read(start, min(self.source.size, start + _LONG_LINE)).partition(b"\n")
+        return Quote(self.source.name, number, line if end or len(line) < _LONG_LINE else clip(clean(line), 1000), value)
 
     def evidence(self, name: str, rows: Iterable[Fact] = (), totals: Optional[Dict[str, int]] = None, first: int = 1, last: int = 0) -> Evidence:
         """What was found in lines `first` to `last`, with their start quoted."""
         evidence = Evidence(name + "/v1")
-        last = last or len(self.lines)
+        last = last or self.text.count(b"\n") + (not self.text.endswith(b"\n"))
         evidence.facts = list(rows)
         evidence.totals = dict(totals or {})
         evidence.span = [(self.source.name, first, last)]
@@ -10792,6 +11227,20 @@ def parse_content(sources: List[Source], status: Optional[int]) -> List[Evidence
         taken = [span for evidence in found if evidence.profile not in _READ_AGAIN for span in evidence.span]
         rest = parse_text(sources, status, taken)
         found[-1].quotes += rest.notes + rest.quotes
+    return found
+
+
+SEARCH_MARKERS = (b":", b"-")
+_SEARCHED = rb"(?:[^\n]*\n){0,3}?[^\s\n][^\n]*?(?::[^\n]*|\n[1-9]\d*[:-][^\n]*)\n"
+
+
+def parse_searches(sources: List[Source], status: Optional[int]) -> List[Evidence]:
+    """Streams that are searches from the first line to the last: the reports and logs that they quote are nobody's."""
+    found: List[Evidence] = []
+    for source in sources:
+        if source.size and rx(_SEARCHED).match(source.read(0, min(source.size, 16 * KIB))) and not is_binary(source):
+            page = _Page(source)
+            found += next(filter(None, (recognise(page) for recognise in (_search, _search_heading, _search_plain))), [])
     return found
 
 
@@ -10837,7 +11286,7 @@ def _git_oneline(page: _Page) -> List[Evidence]:
     """`git log --oneline`, with or without graph; the hashes must look like hashes."""
     rows: Dict[bytes, Fact] = {}
     for n, line in enumerate(page.lines, 1):
-        match = rx(rb"[|\\/_.* -]*?([0-9a-f]{7,40}) (.+)$").match(line)
+        match = rx(rb"[|\\/_.* -]*?([0-9a-f]{7,40}) (\S.*)$").match(line)
         if match:
             rows.setdefault(match.group(1), page.row("commit", match.group(1), match.group(2), n))
         elif not rx(rb"[|\\/_.* -]*$| .+ \| +(?:\d+|Bin)\b| \d+ files? changed").match(line):
@@ -10917,7 +11366,7 @@ def _git_diff(page: _Page) -> List[Evidence]:
             changes.append(_Change(n + 1, b"" if bare else line))
             prose = binary = False
         if hunk and changes and not prose:
-            end = _follow(lines, n, hunk, changes[-1])
+            end = _follow(lines, n, hunk, changes[-1], page.whole)
             if end < 0:
                 return []
             n = changes[-1].last = end
@@ -10950,8 +11399,8 @@ def _note(change: _Change, line: bytes) -> None:
     change.binary = change.binary or line.startswith((b"Binary files ", b"GIT binary patch"))
 
 
-def _follow(lines: List[bytes], at: int, hunk: Match[bytes], change: _Change) -> int:
-    """Number of the line behind a hunk, its lines counted; -1 when it does not add up, or is cut."""
+def _follow(lines: List[bytes], at: int, hunk: Match[bytes], change: _Change, whole: bool) -> int:
+    """Number of the line behind a hunk, its lines counted; -1 when it does not add up, or when a `whole` output ends in it."""
     width = len(hunk.group(1)) - 1
     old = [int(part.partition(b",")[2] or 1) for part in hunk.group(2).split()]
     new = int(hunk.group(3) or 1)
@@ -10969,7 +11418,7 @@ def _follow(lines: List[bytes], at: int, hunk: Match[bytes], change: _Change) ->
             new -= 1
             change.plus += b"+" in signs
             old = [left - (sign == 32) for left, sign in zip(old, signs)]
-    return at + 1 if new == 0 and not any(old) else -1
+    return at + 1 if new == 0 and not any(old) or not whole and at + 1 == len(lines) else -1
 
 
 def _diff_evidence(page: _Page, changes: List[_Change], first: int, last: int) -> Evidence:
@@ -11080,19 +11529,31 @@ def _git_short(page: _Page) -> List[Evidence]:
     return [_status_evidence(page, found, len(page.lines))] if len(page.lines) > 1 and found else []
 
 
+_BLAME = rb"\^?([0-9a-f]{7,40}) (?:\S.*? )??(?:\((\S.*?) +\d{4}-\d\d-\d\d \d\d:\d\d:\d\d [+-]\d{4} +\d+\)| *\d+\) )"
+_PORCELAIN = rb"(?m)^([0-9a-f]{40}) \d+ \d+(?: \d+)?\n(?:author (.*)\n)?(?:[a-z-]+(?: .*)?\n)*\t"
+
+
 def _git_blame(page: _Page) -> List[Evidence]:
-    """`git blame`: lines and commits of each author."""
-    authors: Dict[bytes, List[Any]] = {}
-    for n, line in enumerate(page.lines, 1):
-        match = rx(rb"\^?([0-9a-f]{7,40}) (?:\S.*? )?\((\S.*?) +\d{4}-\d\d-\d\d \d\d:\d\d:\d\d [+-]\d{4} +\d+\)").match(line)
-        if not match:
+    """`git blame`: lines and commits of each author, or lines of each commit where no author is told; also --porcelain."""
+    if rx(_PORCELAIN).match(page.text):
+        names: Dict[bytes, bytes] = {}
+        told: List[Tuple[int, bytes, bytes]] = []
+        for match in rx(_PORCELAIN).finditer(page.text):
+            names.setdefault(match.group(1), match.group(2) or b"")
+            told.append((page.text.count(b"\n", 0, match.start()) + 1 if len(told) < 1000 else 0, match.group(1), names[match.group(1)]))
+    else:
+        told = [(n, match.group(1), match.group(2) or b"") for n, match in enumerate(map(rx(_BLAME).match, page.lines), 1) if match]
+        if len(told) < len(page.lines):
             return []
-        entry = authors.setdefault(match.group(2), [0, set(), n])
+    groups: Dict[bytes, List[Any]] = {}
+    for n, commit, author in told:
+        entry = groups.setdefault(author or commit, [0, set(), n])
         entry[0] += 1
-        entry[1].add(match.group(1))
-    rows = [page.row("author", name, _count(lines, "line") + b" in " + _count(len(commits), "commit"), n, 0, lines) for name, (lines, commits, n) in authors.items()]
-    commits = len({commit for _, names, _ in authors.values() for commit in names})
-    return [page.evidence("git-blame", rows, {"lines": len(page.lines), "authors": len(rows), "commits": commits})]
+        entry[1].add(commit)
+    kind = "author" if told[0][2] else "commit"
+    rows = [page.row(kind, name, _count(lines, "line") + (b" in " + _count(len(commits), "commit") if kind == "author" else b""), n, 0, lines) for name, (lines, commits, n) in groups.items()]
+    totals = {"lines": len(told), "authors": len(rows) * (kind == "author"), "commits": len({commit for _, commit, _ in told})}
+    return [page.evidence("git-blame", rows, {name: count for name, count in totals.items() if count})]
 
 
 def _git_merge(page: _Page) -> List[Evidence]:
@@ -11117,6 +11578,77 @@ def _git_merge(page: _Page) -> List[Evidence]:
     return [evidence]
 
 
+# ── lists of hosting services ──
+
+_RUN_STATES = rb"(?:completed|in_progress|queued|requested|waiting|pending)"
+# how a row starts: its number, or what became of it; then its words; then the number
+_HUB_ROWS = (
+    rb"(?P<name>[!#]?\d+)(?:\t| {2,})(?:\S+[!#]\d+\t)?(?P<words>[^\t\n]*?\S)(?:\t| {2,}|$)[^\n]*$",
+    _RUN_STATES + rb"\t(?P<state>\w*)\t(?P<words>[^\t\n]*)\t[^\n]*\t(?P<name>\d{6,})\t[^\n]*$",
+)
+
+
+def _hub_list(page: _Page) -> List[Evidence]:
+    """`gh pr list`, `gh issue list`, `gh run list`, `glab mr list`: items with their titles, and how many there are in all."""
+    claim = rx(rb"(?m)^Showing (\d+)(?: of (\d+))? [a-z -]+ (?:in|on) \S+").match(page.text.lstrip())
+    head = [line for line in page.lines if line.strip() and not line.startswith((b"Showing ", b"ID  ", b"NUMBER  "))]
+    for row in _HUB_ROWS:
+        found = [(n, m) for n, m in enumerate(map(rx(row).match, page.lines), 1) if m]
+        dated = claim or "state" in rx(row).groupindex or all(rx(rb".*\t\d{4}-\d\d-\d\d[T ]").match(line) for line in head)
+        if len(found) == len(head) > 1 and dated and len({m.group("name") for _, m in found}) == len(found):
+            states: Dict[str, int] = {}
+            rows = []
+            for n, m in found:
+                state = _group(m, "state")
+                rows.append(page.row("item", m.group("name"), b": ".join(filter(None, (state, m.group("words")))), n, 0, 1.0 if state in (b"", b"success") else 9.0))
+                if state:
+                    states[fsdecode(state)] = states.get(fsdecode(state), 0) + 1
+            totals = {"items": len(rows), **({"in all": int(claim.group(2))} if claim and claim.group(2) else {}), **states}
+            return [page.evidence("list", rows, totals)]
+    return []
+
+
+# ── logs ──
+
+_LEVEL = rb"(?m)^[^\n]{0,80}?[\s\[<(|=\"](TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|CRITICAL|FATAL|SEVERE)[\s\]>):|,\"]"
+_LOGS: List[Tuple[bytes, bytes]] = [  # how each line starts; what to count, if not the level
+    (rb"\S+ \S+ \S+ \[\d\d/\w{3}/\d{4}:[^\]\n]+\] \"", rb"(?m)^[^\n]*?\" ([1-5]\d\d) (?:\d+|-)"),
+    (rb"(?:<\d+>)?[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \S+ [^\s:]+(?:\[\d+\])?: ", b""),
+    (rb"\[?\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d\S*[\s\]]", b""),
+    (rb"(?:\[|<)?(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|CRITICAL|FATAL|SEVERE)[\s\]>:|]", b""),
+]
+
+
+def _log_format(page: _Page) -> Optional[Tuple[bytes, bytes]]:
+    """How nearly all lines of a log start, and what is counted in them; None when it is none."""
+    head = [line for line in page.lines[:2000] if line]
+    fits = (row for row in _LOGS if sum(1 for line in head if rx(row[0]).match(line)) * 10 >= 9 * len(head))
+    return next(fits, None) if len(head) >= 20 else None
+
+
+def _log(page: _Page) -> List[Evidence]:
+    """Access logs, syslog, levelled and timestamped logs: how many lines of each level or status. What is odd in them, the text profile knows."""
+    start, counted = _log_format(page) or (b"", b"")
+    if not start:
+        return []
+    counts: Dict[str, int] = {}
+    for match in rx(counted or _LEVEL).finditer(page.text):
+        name = match.group(1).decode() if not counted else "%sxx" % match.group(1)[:1].decode()
+        counts[name] = counts.get(name, 0) + 1
+    shapes: Dict[bytes, int] = {}
+    for line in page.lines if not counted and len(page.lines) <= 50_000 else ():
+        shape = _shape(rx(start).sub(b"", line, 1))
+        shapes[shape] = shapes.get(shape, 0) + 1
+    totals = {"lines": len(page.lines), **dict(sorted(counts.items()))}
+    rows = [page.row("template", shape, "×%d".encode() % count, 0, 0, count) for shape, count in shapes.items() if count > 1]
+    evidence = page.evidence("log", rows if len(rows) <= 12 else (), totals)
+    evidence.quotes = evidence.quotes[:3]
+    for match in rx(rb"(?m)^[^\n]*?\" 5\d\d [^\n]*").finditer(page.text) if counted and counts.get("5xx", 0) * 50 <= len(page.lines) else ():
+        if len(evidence.quotes) < 23:
+            evidence.quotes.append(page.quote(page.text.count(b"\n", 0, match.start()) + 1, 8.0))
+    return [evidence]
+
+
 # ── searches ──
 
 _NO_PATH = rb"[\d\W_]*$|.*\s\d+$|\w{3} +\d+ \d|.*\bat\s"  # times, and the words of logs
@@ -11127,6 +11659,8 @@ def _search(page: _Page) -> List[Evidence]:
     lines, hits = page.lines, 0
     rows: Dict[bytes, List[int]] = {}
     others = context = odd = n = 0
+    if _log_format(page):
+        return []
     while n < len(lines):
         line = lines[n]
         if line == b"--" or rx(rb"Binary file .* matches$|(?:grep|rg|git|ag|ugrep): .+: ").match(line):
@@ -11147,13 +11681,17 @@ def _search(page: _Page) -> List[Evidence]:
         else:
             row[0], row[2] = row[0] + best[3], n + best[0]
         n += best[0]
-    diagnostic = sum(1 for line in lines if rx(rb".+?:\d+:(?:\d+:)? (?:(?:fatal )?error|warning|note|info|\[?[A-Z]{1,4}\d{2,5})\b|.+?:\d+: \*\*\* |.+?:\d+:\d+: \S").match(line))
+    diagnostic = sum(1 for line in lines if rx(_LINTED).match(line))
     odd = sum(1 for path in rows if not rx(rb"\S*[/\\.]\S*|\S+$").match(path))
     if hits < 2 or diagnostic * 2 > hits or odd * 10 > len(rows) or not any(rx(rb".*[/\\.]|[A-Z]\w+$").match(path) for path in rows):
         return []
     facts = [page.row("file", path, _count(count, "hit"), first, last, count, path.replace(b"\\", b"/").rpartition(b"/")[0]) for path, (count, first, last) in rows.items()]
     totals = {"hits": hits, "files": len(rows), "lines of context": context, "messages": others}
     return [page.evidence("search", facts, {name: count for name, count in totals.items() if count})]
+
+
+# a line of a compiler or linter: one or two blanks part the place from what is said of it
+_LINTED = rb"(?:[A-Za-z]:)?[^:\n]+:\d+:(?:\d+:)? {1,2}\S"
 
 
 def _splits(line: bytes) -> List[bytes]:
@@ -11201,6 +11739,44 @@ def _search_heading(page: _Page) -> List[Evidence]:
     if not rows or not all(rx(rb"\S*[./\\]\S*$|[./].*$").match(row.identity) for row in rows) or len({row.identity for row in rows}) < len(rows):
         return []
     return [page.evidence("search", rows, {"hits": sum(int(row.value) for row in rows), "files": len(rows)})]
+
+
+_BEHIND_PATH = rb"((?:[A-Za-z]:[\\/])?[^\s:]*[/\\.][^\s:]*|[A-Z]\w+):"
+
+
+def _search_plain(page: _Page) -> List[Evidence]:
+    """`rg` and `grep -r` as they print into a pipe: each line behind its file's name, the lines of a file together."""
+    lines, around = page.lines, b"\n--\n" in page.text
+    rows: Dict[bytes, List[int]] = {}
+    path, context, spaced = b"", 0, 0
+    for n, line in enumerate(lines):
+        if line == b"--" or rx(rb"Binary file .* matches$|(?:grep|rg|ag|ugrep): .+: ").match(line):
+            continue
+        mark = line[len(path) : len(path) + 1] if path and line.startswith(path) else b""
+        if mark != b":" and not (around and mark == b"-"):
+            path = _common_path(lines, n, 20 if around else 1)
+            if not path or path in rows:
+                return []
+            rows[path] = [0, n + 1, 0]
+        hit = line[len(path)] == 58
+        rows[path][0] += hit
+        rows[path][2] = n + 1
+        context += not hit
+        spaced += hit and rx(rb" \S|\d+\b|\(\.").match(line, len(path) + 1) is not None  # what is said of a place in it
+    hits = sum(row[0] for row in rows.values())
+    if hits < 3 or hits == len(rows) or spaced * 2 > hits or not any(rx(rb".*[/\\.]").match(name) for name in rows):
+        return []
+    facts = [page.row("file", name, _count(count, "hit"), first, last, count, name.replace(b"\\", b"/").rpartition(b"/")[0]) for name, (count, first, last) in rows.items()]
+    totals = {"hits": hits, "files": len(rows), "lines of context": context}
+    return [page.evidence("search", facts, {name: count for name, count in totals.items() if count})]
+
+
+def _common_path(lines: List[bytes], at: int, most: int) -> bytes:
+    """The name that most of the next lines start with, as a hit among them spells it: a line of context may hold a name of its own."""
+    block = lines[at : at + most]
+    block = block[: block.index(b"--")] if b"--" in block else block
+    names = [m.group(1) for m in map(rx(_BEHIND_PATH).match, block) if m and block[0].startswith((m.group(1) + b":", m.group(1) + b"-"))]
+    return max(names, key=lambda name: sum(line.startswith((name + b":", name + b"-")) for line in block), default=b"")
 
 
 def _search_counts(page: _Page) -> List[Evidence]:
@@ -11255,7 +11831,7 @@ def _ls(page: _Page) -> List[Evidence]:
 
 def _tree(page: _Page) -> List[Evidence]:
     """`tree`: what is at the top, with all that is below each."""
-    claim = rx(rb"(\d+) director(?:y|ies)(?:, (\d+) files?)?$").match(page.lines[-1])
+    claim = rx(rb"(?: *[\d.]+[KMGT]? used in )?(\d+) director(?:y|ies)(?:, (\d+) files?)?$").match(page.lines[-1])
     if not claim:
         return []
     lines = [line.replace(b"\xc2\xa0", b" ") for line in page.lines]
@@ -11266,7 +11842,7 @@ def _tree(page: _Page) -> List[Evidence]:
         if match:
             entries += 1
             if not match.group(1):
-                rows.append([match.group(2), 0, n, n])
+                rows.append([rx(rb"\[[^\]\n]*\]  ").sub(b"", match.group(2), 1), 0, n, n])
             elif rows:
                 rows[-1][1], rows[-1][3] = rows[-1][1] + 1, n
         elif line and n > 1:
@@ -11290,24 +11866,40 @@ def _du(page: _Page) -> List[Evidence]:
     return [page.evidence("listing", [page.row("directory", path, size, n, 0, value) for n, path, size, value in sized], {"directories": len(sized)})]
 
 
+# what may stand before each path: git ls-files -s, git ls-tree -r [-l]; find -ls; checksums
+_BEFORE_PATH = (
+    rb"[0-7]{6} (?:blob |tree |commit )?[0-9a-f]{40,64}(?: +\d+| +-)?\t",
+    rb" *\d+ +\d+ [-bcdlps][-rwxsStT]{9} +\d+ +\S+ +\S+ +\d+ [A-Z][a-z]{2} +\d+ +[\d:]+ ",
+    rb"[0-9a-f]{32,128} [ *]",
+)
+
+
 def _paths(page: _Page) -> List[Evidence]:
     """find, fd, `grep -l`, `git ls-files`: nothing but paths; directories and how many of them are in each."""
+    lines = page.lines
+    before = next((expression for expression in _BEFORE_PATH if lines and rx(expression).match(lines[0])), b"")
+    if before:
+        cut = [rx(before).match(line) for line in lines]
+        lines = [line[m.end() :] for line, m in zip(lines, cut) if m]
+        if len(lines) < len(cut):
+            return []
     rooted = rx(rb"(?:\.{1,2}|~)?/[^:\t]*$|[A-Za-z]:\\[^:\t]*$")
     plain = rx(rb"[\w.@+~#%=,{}()\[\]-]+(?:[/\\][^\s:;|<>\"]*)*$")
-    if len(page.lines) < 5 or len(set(page.lines)) < len(page.lines) or sum(b"/" in line or b"\\" in line for line in page.lines) * 10 < 8 * len(page.lines):
+    if len(lines) < 5 or len(set(lines)) < len(lines) or sum(b"/" in line or b"\\" in line for line in lines) * 10 < 8 * len(lines):
         return []
     odd = 0
     counts: Dict[bytes, List[int]] = {}
-    for n, line in enumerate(page.lines, 1):
+    for n, line in enumerate(lines, 1):
         if not rooted.match(line) and not plain.match(line) and line != b".":
             odd += 1
-            if odd * 20 > len(page.lines) or not line.startswith((b"./", b"/")):
+            first = line.partition(b"/")[0]
+            if odd * 20 > len(lines) or not (line.startswith((b"./", b"/")) or b"/" in line and plain.match(first)):
                 return []
-        name = line.rstrip(b"/").replace(b"\\", b"/").rpartition(b"/")[0] or (b"/" if line.startswith(b"/") else b".")
+        name = (line.rstrip(b"/") if b"/" in line else line.replace(b"\\", b"/")).rpartition(b"/")[0] or (b"/" if line.startswith(b"/") else b".")
         entry = counts.setdefault(line[: len(name)] if len(name) > 1 else name, [0, n])
         entry[0] += 1
     rows = [page.row("directory", name, _count(count, "path"), n, 0, count, name.rpartition(b"/")[0]) for name, (count, n) in counts.items()]
-    return [page.evidence("listing", rows, {"paths": len(page.lines), "directories": len(rows)})]
+    return [page.evidence("listing", rows, {"paths": len(lines), "directories": len(rows)})]
 
 
 # ── data ──
@@ -11321,39 +11913,47 @@ class _Tally:
     def __init__(self) -> None:
         self.total = 0
         self.sorts: Dict[bytes, List[Any]] = {}  # [number, (value, where), …]
-        self.values: Dict[bytes, List[Any]] = {}  # the same, behind the entry of the value's sort; the first 64
+        self.values: Dict[Tuple[bytes, Any], List[Any]] = {}  # the same, behind the entry of the value's sort; the first 64
 
-    def add(self, value: bytes, at: Any, sort: bytes = b"") -> None:
-        """Count one value; `at` tells where it is."""
-        self.total += 1
-        entry = self.values.get(value)
-        if entry is None:
-            if not sort:
-                number = value.isdigit() or rx(rb"[-+]?\$?\d[\d,]*(?:\.\d+)?(?:[eE][-+]?\d+)?%?$").match(value)
-                sort = b"number" if number else b"text" if value else b"empty"
-            kind = self.sorts.setdefault(sort, [0])
-            if len(self.values) <= 64:
-                self.values[value] = entry = [0, kind]
-        else:
-            kind = entry[1]
-        kind[0] += 1
-        if len(kind) <= _ODD_PLACES:
-            kind.append((value, at))
-        if entry is not None:
-            entry[0] += 1
-            if len(entry) <= _ODD_PLACES + 1:
-                entry.append((value, at))
+    def add(self, values: List[Any], where: Callable[[int], Any], sort: bytes = b"") -> None:
+        """Count values; `where` tells where the one of a number is. Without a `sort` they are texts of which some are numbers."""
+        from collections import Counter
 
-    def odd(self) -> List[Tuple[bytes, int, Any]]:
+        self.total += len(values)
+        for value, count in Counter(values).items():
+            key = sort or _sort_of(value), value
+            kind = self.sorts.setdefault(key[0], [0])
+            kind[0] += count
+            entry = self.values.get(key)
+            if entry is None and len(self.values) <= 64:
+                entry = self.values[key] = [0, kind]
+            if entry is not None:
+                entry[0] += count
+            at = -1
+            while count and (len(kind) <= _ODD_PLACES or (entry is not None and len(entry) <= _ODD_PLACES + 1)):
+                at, count = values.index(value, at + 1), count - 1
+                place = value, where(at)
+                for places, most in ((kind, _ODD_PLACES), (entry or [], _ODD_PLACES + 1)):
+                    if 0 < len(places) <= most:
+                        places.append(place)
+
+    def odd(self) -> List[Tuple[Any, int, Any]]:
         """(value, how often, where) of what only few records have, when nearly all others agree."""
-        out: Dict[bytes, Tuple[bytes, int, Any]] = {}
+        out: Dict[Tuple[str, str], Tuple[Any, int, Any]] = {}
         for table in (self.values if len(self.values) <= 64 else {}, self.sorts) if self.total >= 20 else ():
             rare = {key: entry for key, entry in table.items() if entry[0] <= max(1, self.total // 50)}
             if 1 <= len(table) - len(rare) <= 8 and len(rare) <= 20 and sum(entry[0] for entry in rare.values()) * 20 <= self.total:
                 for entry in rare.values():
                     for value, at in entry[2 if table is self.values else 1 :]:
-                        out.setdefault(b"%s\0%s" % (value, repr(at).encode()), (value, entry[0], at))
+                        out.setdefault((repr(value), repr(at)), (value, entry[0], at))
         return list(out.values())
+
+
+def _sort_of(value: bytes) -> bytes:
+    """What a cell of a table holds."""
+    if value.isdigit() or rx(rb"[-+]?\$?\d[\d,]*(?:\.\d+)?(?:[eE][-+]?\d+)?%?$").match(value):
+        return b"number"
+    return b"text" if value else b"empty"
 
 
 def _odd_rows(page: _Page, tallies: Dict[bytes, _Tally], evidence: Evidence) -> None:
@@ -11369,25 +11969,29 @@ def _odd_rows(page: _Page, tallies: Dict[bytes, _Tally], evidence: Evidence) -> 
 
 def _table_evidence(page: _Page, records: Iterable[Tuple[int, List[bytes]]], header: List[bytes], name: str = "table") -> Evidence:
     """Rows, columns and odd values of a table; a record that has another number of columns is odd."""
+    from itertools import islice
+
     tallies = {column or b"column %d" % i: _Tally() for i, column in enumerate(header, 1)}
-    columns = list(tallies.values())
-    total, ragged = 0, []
-    for line, values in records:
-        total += 1
-        if len(values) != len(columns):
-            ragged.append((line, len(values)))
-        else:
-            for tally, value in zip(columns, values):
-                tally.add(value, line)
-    evidence = page.evidence(name, (), {"rows": total, "columns": len(columns)})
+    total, ragged, rest = 0, [], iter(records)
+    for batch in iter(lambda: list(islice(rest, _BATCH)), []):
+        total += len(batch)
+        ragged += [(line, len(values)) for line, values in batch if len(values) != len(tallies)]
+        lines = [line for line, values in batch if len(values) == len(tallies)]
+        columns = zip(*(values for _, values in batch if len(values) == len(tallies)))
+        for tally, column in zip(tallies.values(), columns):
+            tally.add(list(column), lines.__getitem__)
+    evidence = page.evidence(name, (), {"rows": total, "columns": len(tallies)})
     if ragged:
         evidence.totals["odd rows"] = len(ragged)
     for line, width in ragged[:50]:
-        evidence.facts.append(page.row("odd", b"line %d" % line, b"%d columns instead of %d" % (width, len(columns)), line, 0, 9.0))
+        evidence.facts.append(page.row("odd", b"line %d" % line, b"%d columns instead of %d" % (width, len(tallies)), line, 0, 9.0))
         evidence.quotes.append(page.quote(line, 9.0))
-    if len(columns) == len(header):
+    if len(tallies) == len(header):
         _odd_rows(page, tallies, evidence)
     return evidence
+
+
+_FOOTER = rb"\((\d+) rows?\)$"
 
 
 def _csv(page: _Page) -> List[Evidence]:
@@ -11401,7 +12005,9 @@ def _csv(page: _Page) -> List[Evidence]:
         return []
     if sum(line.count(delimiter) >= columns - 1 for line in head) * 2 < len(head):
         return []
-    records = _csv_records(csv.reader((line.decode("latin-1") + "\n" for line in page.lines), delimiter=chr(delimiter)))
+    footer = rx(_FOOTER).match(page.lines[-1])
+    body = page.lines[:-1] if footer else page.lines
+    records = _csv_records(csv.reader((line.decode("latin-1") + "\n" for line in body), delimiter=chr(delimiter)))
     try:
         first = [record for _, record in zip(range(200), records)]
         header = first[0][1]
@@ -11410,10 +12016,12 @@ def _csv(page: _Page) -> List[Evidence]:
         words = delimiter == 44 and columns == 2 and rx(rb"\w+ \w+ \w+").search(page.lines[1])
         if fit * 100 < 97 * len(first) or fit < 5 or (not named and delimiter != 9) or words:
             return []
-        body = (record for part in (first[named:], records) for record in part if record[1])
-        evidence = _table_evidence(page, body, header if named else [b"column %d" % i for i in range(1, len(header) + 1)])
+        rows = (record for part in (first[named:], records) for record in part if record[1])
+        evidence = _table_evidence(page, rows, header if named else [b"column %d" % i for i in range(1, len(header) + 1)])
     except csv.Error:
         return []
+    if footer and int(footer.group(1)) != evidence.totals["rows"]:
+        evidence.unsure = "%d rows by the footer, %d read" % (int(footer.group(1)), evidence.totals["rows"])
     return [evidence] if evidence.totals.get("odd rows", 0) * 33 <= evidence.totals["rows"] else []
 
 
@@ -11425,40 +12033,49 @@ def _csv_records(reader: Any) -> Iterator[Tuple[int, List[bytes]]]:
         first = reader.line_num + 1
 
 
+_RULE = rb"[-+=|: ]*--[-+=|: ]*$"
+
+
 def _aligned(page: _Page) -> List[Evidence]:
     """psql, mysql, sqlite -column, docker, kubectl: a header, maybe a rule below it, and columns that stand under their names."""
-    if not any(b"--" in line and rx(rb"[-+=|: ]+$").match(line) for line in page.lines[:2]) and page.lines[0] != page.lines[0].upper():
+    lines = page.lines
+    if any(box in line for line in lines[:2] for box in (b"\xe2\x94", b"\xe2\x95")):
+        lines = [rx(rb"\xe2\x94\x82|\xe2\x95\x91").sub(b"|", rx(rb"\xe2\x94\x80|\xe2\x95\x90").sub(b"-", line)) for line in lines]
+        lines = [rx(rb"\xe2(?:\x94|\x95)[\x80-\xbf]").sub(b"+", line) for line in lines]
+    ruled = any(rx(_RULE).match(line) for line in lines[:2])
+    if not ruled and lines[0] != lines[0].upper():
         return []
-    lines = [line.decode("utf-8", "replace").rstrip() for line in page.lines]
-    while lines and not lines[-1]:
-        lines.pop()
-    claim = -1
-    footer = rx(rb"\((\d+) rows?\)$").match(lines[-1].encode()) if lines else None
-    if footer:
-        claim = int(footer.group(1))
-        lines.pop()
-    body = [(n, line) for n, line in enumerate(lines, 1) if not ("--" in line and rx(rb"[-+=|: ]+$").match(line.encode()))]
-    ruled = len(body) < len(lines) and min(set(range(1, len(lines) + 1)) - {n for n, _ in body}) <= 2
-    if len(body) < 3:
-        return []
-    header = body[0][1]
+    last = len(lines)
+    while last and not lines[last - 1].strip():
+        last -= 1
+    footer = rx(_FOOTER).match(lines[last - 1]) if last else None
+    body = ((n, lines[n - 1].decode("utf-8", "replace").rstrip()) for n in range(1, last + 1 - bool(footer)) if not rx(_RULE).match(lines[n - 1]))
+    head, header = next(body, (0, ""))
     if ruled and "|" in header:
-        bordered = header.startswith("|")
-        split = [(n, [cell.strip().encode() for cell in (line.strip("|") if bordered else line).split("|")]) for n, line in body]
+        cells: Callable[[str], List[bytes]] = _between_bars
     else:
         names = [(match.start(), match.group()) for match in _cells_of(header)]
         if len(names) < 2 or not (ruled or all(name == name.upper() and any(map(str.isalpha, name)) for _, name in names)):
             return []
         starts = [at for at, _ in names]
-        if any(line[at - 1 : at].strip() for _, line in body[1:] for at in starts[1:]):
-            return []
-        split = [(n, [line[a:b].strip().encode() for a, b in zip(starts, [*starts[1:], 10**6])]) for n, line in body if line]
-    if sum(1 for _, cells in split if len(cells) != len(split[0][1])) * 50 > len(split):
+
+        def cells(line: str) -> List[bytes]:
+            return [] if any(line[at - 1 : at].strip() for at in starts[1:]) else [line[a:b].strip().encode() for a, b in zip(starts, [*starts[1:], 10**6])]
+
+    columns, bad = cells(header), []
+    rows = ((n, row) for n, row in ((n, cells(line)) for n, line in body if line) if row or bad.append(n))  # type: ignore[func-returns-value]
+    evidence = _table_evidence(page, rows, columns)
+    total, ragged = evidence.totals["rows"], evidence.totals.get("odd rows", 0)
+    if total < 2 or ragged * 50 > total or bad and (not ruled or len(bad) * 50 > total):
         return []
-    evidence = _table_evidence(page, split[1:], split[0][1])
-    if claim >= 0 and claim != evidence.totals["rows"]:
-        evidence.unsure = "%d rows by the footer, %d read" % (claim, evidence.totals["rows"])
+    if footer and int(footer.group(1)) != total:
+        evidence.unsure = "%d rows by the footer, %d read" % (int(footer.group(1)), total)
     return [evidence]
+
+
+def _between_bars(line: str) -> List[bytes]:
+    """The cells of a row whose columns are parted by bars, with or without one at each end."""
+    return [cell.strip().encode() for cell in (line[1:].rstrip("|") if line.startswith("|") else line).split("|")]
 
 
 def _cells_of(header: str) -> List[Match[str]]:
@@ -11477,15 +12094,23 @@ def _pointer(path: Any) -> bytes:
     return out
 
 
-def _sort_of(value: Any) -> bytes:
-    """The type of a JSON value, with its length where it has one."""
-    if isinstance(value, (dict, list)):
-        return b"object" if isinstance(value, dict) else b"array"
-    return b"null" if value is None else b"boolean" if isinstance(value, bool) else b"string" if isinstance(value, str) else b"number"
+def _json_word(value: Any) -> bytes:
+    """A JSON scalar as JSON spells it, a string without its quotes."""
+    import json
+
+    return (value if isinstance(value, str) else json.dumps(value)).encode("utf-8", "surrogateescape")
+
+
+_JSON_SORTS: Tuple[Tuple[bytes, Tuple[type, ...]], ...] = (
+    (b"object", (dict,)), (b"array", (list,)), (b"string", (str,)), (b"number", (int, float)), (b"boolean", (bool,)), (b"null", (type(None),)),
+)  # fmt: skip
 
 
 class _Shape:
-    """The shape of JSON documents: by place (items of arrays and of large maps under `*`), the values and how many objects have each key."""
+    """The shape of JSON documents: by place (items of arrays and of large maps under `*`), the values and how many objects have each key.
+
+    Values are taken in by columns, all that stand at one place together, since counting them one by one costs ten times as much.
+    """
 
     __slots__ = ("places", "objects", "lengths")
 
@@ -11494,42 +12119,89 @@ class _Shape:
         self.objects: Dict[bytes, List[Any]] = {}  # place → [number, {key: [number, first object that has it]}]
         self.lengths: Dict[bytes, int] = {}
 
-    def add(self, document: Any, at: Any = ()) -> None:
-        """Take in one document; `at` is where it stands."""
-        below: Dict[Tuple[bytes, Any], bytes] = {}
-        stack: List[Tuple[Any, Any, bytes]] = [(document, at, b"/*" if at else b"")]
+    def add(self, values: List[Any], where: Callable[[int], Any], place: bytes) -> None:
+        """Take in the values at a place, with all that is in them; `where` gives the path of the one of a number."""
+        stack = [(values, where, place)]
         while stack:
-            value, path, place = stack.pop()
-            if place not in self.places:
-                if len(self.places) >= 2000:
-                    continue
-                self.places[place] = _Tally()
-            sort = _sort_of(value)
-            if sort not in (b"object", b"array"):
-                self.places[place].add(str(value).encode("utf-8", "surrogateescape"), path, sort)
+            values, where, place = stack.pop()
+            if place not in self.places and len(self.places) >= _JSON_PLACES or place.count(b"/") > _JSON_DEPTH:
                 continue
-            self.places[place].add(b"", path, sort)
-            self.lengths[place] = self.lengths.get(place, 0) + len(value)
-            entry = self.objects.setdefault(place, [0, {}])
-            entry[0] += sort == b"object"
-            many = sort == b"array" or len(value) > 100
-            inside = []
-            for name, inner in enumerate(value) if sort == b"array" else value.items():
-                key = (place, "*" if many else name)
-                if key not in below:
-                    below[key] = place + _pointer((((), key[1])))
-                if not many:
-                    seen = entry[1].setdefault(name, [0, path])
-                    seen[0] += 1
-                inside.append((inner, (path, name), below[key]))
-            stack += reversed(inside)
+            tally = self.places.setdefault(place, _Tally())
+            types = set(map(type, values))
+            inside: List[Tuple[List[Any], Callable[[int], Any], bytes]] = []
+            for sort, own in _JSON_SORTS:
+                if types.isdisjoint(own):
+                    continue
+                same, at = _picked(values, where, [] if types <= set(own) else [i for i, value in enumerate(values) if type(value) in own])
+                tally.add(same if own[0] not in (dict, list) else [""] * len(same), at, sort)
+                if own[0] is dict:
+                    inside += self.members(same, at, place)
+                elif own[0] is list:
+                    self.lengths[place] = self.lengths.get(place, 0) + sum(map(len, same))
+                    inside.append(([item for array in same for item in array], _path_in(same, at), place + b"/*"))
+            stack += reversed([column for column in inside if column[0]])
+
+    def members(self, objects: List[Any], where: Callable[[int], Any], place: bytes) -> Iterator[Tuple[List[Any], Callable[[int], Any], bytes]]:
+        """The columns of some objects: of each key, or of all together where an object has very many."""
+        from collections import Counter
+
+        self.lengths[place] = self.lengths.get(place, 0) + sum(map(len, objects))
+        entry = self.objects.setdefault(place, [0, {}])
+        entry[0] += len(objects)
+        small = [i for i, value in enumerate(objects) if len(value) <= _JSON_KEYS]
+        if len(small) < len(objects):
+            large = [i for i, value in enumerate(objects) if len(value) > _JSON_KEYS]
+            yield [value for i in large for value in objects[i].values()], _path_in([objects[i] for i in large], lambda n: where(large[n])), place + b"/*"
+            objects, where = _picked(objects, where, small)
+        for name, count in Counter(name for value in objects for name in value).items():
+            own, at = _picked(objects, where, [] if count == len(objects) else [i for i, value in enumerate(objects) if name in value])
+            entry[1].setdefault(name, [0, at(0)])[0] += count
+            yield [value[name] for value in own], lambda n, at=at, name=name: (at(n), name), place + _pointer(((), name))  # type: ignore[misc]
+
+    def read(self, text: str, at: int, path: Any = (), place: bytes = b"") -> Tuple[int, int]:
+        """Take in the array or object at an offset of a text, part by part, as far as the text goes: how many members, and where it
+        ends, -1 when that is not in the text. Raises ValueError when it is no JSON, or of parts that are too long."""
+        listed, total, after = text[at] == "[", 0, _blank(text, at + 1)
+        if place.count(b"/") > _JSON_SPINE:
+            raise ValueError("nested too deeply")
+        many = False
+        while text[after : after + 1] != ("]" if listed else "}"):
+            names, values, stop = _json_members(text, after, listed)
+            first = total
+            if values:
+                many = many or listed or total + len(names) > _JSON_KEYS
+                if many:
+                    self.add(values, lambda n, first=first, names=names: (path, names[n] if names else first + n), place + b"/*")  # type: ignore[misc]
+                for name, value in () if many else zip(names, values):
+                    self.add([value], lambda n, name=name: (path, name), place + _pointer(((), name)))  # type: ignore[misc]
+            else:  # longer than a part, or cut
+                name, begin = ("*", after) if listed else _json_key(text, after)
+                inner, here = place + _pointer(((), name)), (path, total if listed else name)
+                if text[begin : begin + 1] in ("[", "{"):
+                    self.places.setdefault(inner, _Tally()).add([""], lambda n, here=here: here, b"array" if text[begin] == "[" else b"object")  # type: ignore[misc]
+                    count, stop = self.read(text, begin, here, inner)
+                    self.lengths[inner] = self.lengths.get(inner, 0) + count
+                else:
+                    value, stop = _json_scalar(text, begin)
+                    if stop < 0:
+                        return total, -1
+                    self.add([value], lambda n, here=here: here, inner)  # type: ignore[misc]
+            total += len(values) or 1
+            after = _blank(text, stop) if stop >= 0 else len(text)
+            if after >= len(text):
+                return total, -1
+            if text[after] == ",":
+                after = _blank(text, after + 1)
+            elif text[after] not in "]}":
+                raise ValueError("no JSON")
+        return total, after + 1
 
     def rows(self, deepest: int) -> Iterator[Tuple[bytes, bytes]]:
         """(place, what is there) down to so many levels."""
         for place, tally in sorted(self.places.items(), key=lambda item: item[0].count(b"/")):
             if 0 < place.count(b"/") <= deepest:
                 sorts = b", ".join(sort + (b" \xc3\x97%d" % entry[0] if tally.total > 1 else b"") for sort, entry in tally.sorts.items())
-                values = b", ".join(value[:60] for value in tally.values if value) if tally.total <= 3 else b""
+                values = b", ".join(_json_word(value)[:60] for _, value in tally.values if value != "") if tally.total <= 3 else b""
                 yield place, sorts + (b" of %d" % self.lengths[place] if place in self.lengths and tally.total == 1 else b"") + (b" " + values if values else b"")
 
     def odd(self) -> Iterator[Tuple[bytes, bytes, bytes, bytes]]:
@@ -11540,72 +12212,209 @@ class _Shape:
                     yield _pointer((path, name)), b"a key of %d in %d" % (count, number), name.encode("utf-8", "surrogateescape"), b""
         for place, tally in self.places.items():
             for value, count, path in tally.odd() if b"*" in place else ():
-                name = str(path[1]).encode("utf-8", "surrogateescape") if path else b""
-                yield _pointer(path), b"%s (%d of %d)" % (value[:80] or b"empty", count, tally.total), name, value
+                name, word = str(path[1]).encode("utf-8", "surrogateescape") if path else b"", _json_word(value)
+                yield _pointer(path), b"%s (%d of %d)" % (word[:80] or b"empty", count, tally.total), name, word
+
+
+def _picked(values: List[Any], where: Callable[[int], Any], index: List[int]) -> Tuple[List[Any], Callable[[int], Any]]:
+    """Some of a column's values, by their numbers, all when none are given."""
+    return ([values[i] for i in index], lambda n: where(index[n])) if index else (values, where)
+
+
+def _path_in(containers: List[Any], where: Callable[[int], Any]) -> Callable[[int], Any]:
+    """What gives the path of a member by its number among those of all containers."""
+    starts: List[int] = []
+
+    def path(n: int) -> Any:
+        from bisect import bisect_right
+        from itertools import accumulate
+
+        if not starts:
+            starts.extend(accumulate(map(len, containers)))
+        at = bisect_right(starts, n)
+        inner = n - (starts[at - 1] if at else 0)
+        held = containers[at]
+        return where(at), list(held)[inner] if isinstance(held, dict) else inner
+
+    return path
+
+
+def _blank(text: str, at: int) -> int:
+    """The end of the white space that begins here."""
+    while text[at : at + 1] in (" ", "\n", "\r", "\t"):
+        at += 1
+    return at
+
+
+def _json_scalar(text: str, at: int) -> Tuple[Any, int]:
+    """A value that is longer than a part, and where it ends; -1 when it is cut."""
+    import json
+
+    try:
+        return json.JSONDecoder().raw_decode(text, at)
+    except ValueError:
+        return None, -1
+
+
+def _json_key(text: str, at: int) -> Tuple[str, int]:
+    """(key, where its value begins) of an object's member; behind the text's end when it is cut. Raises ValueError when it is none."""
+    import json
+
+    try:
+        name, stop = json.JSONDecoder().raw_decode(text, at)
+    except ValueError:
+        if len(text) - at < _JSON_PART:
+            return "", len(text)
+        raise
+    stop = _blank(text, stop)
+    if not isinstance(name, str) or text[stop : stop + 1] not in (":", ""):
+        raise ValueError("no key")
+    return name, _blank(text, stop + 1)
+
+
+def _json_members(text: str, at: int, listed: bool) -> Tuple[List[str], List[Any], int]:
+    """(keys of an object, values, where they end) of the members from an offset on, as many as one part holds whole.
+
+    Members mostly look alike: up to the last place in the part that looks like the first boundary they are decoded in one go, which
+    fails unless it is one.
+    """
+    import json
+
+    part = text[at : at + _JSON_PART]
+    decode = json.JSONDecoder().raw_decode
+    names: List[str] = []
+    values: List[Any] = []
+    pos = end = 0
+    try:
+        _, first = decode(part, 0 if listed else _json_key(part, 0)[1])
+        following, shut = _blank(part, first), part[first - 1] in "}]\""
+        if part[following : following + 1] == ",":
+            boundary = part[first - shut : _blank(part, following + 1) + (shut or not listed)]
+            cut = part.rfind(boundary, first - 1) + shut
+            several, stop = decode(("[%s]" if listed else "{%s}") % part[:cut], 0)
+            if stop == cut + 2:
+                return (names, several, at + cut) if listed else (list(several), list(several.values()), at + cut)
+    except (ValueError, RecursionError):
+        pass
+    values = []
+    try:
+        while True:
+            name, begin = ("", pos) if listed else _json_key(part, pos)
+            value, stop = decode(part, begin)
+            after = _blank(part, stop)
+            if part[after : after + 1] not in (",", "]", "}") or not part[after : after + 1]:
+                break
+            values.append(value)
+            names += [] if listed else [name]
+            end = stop
+            if part[after] != ",":
+                break
+            pos = _blank(part, after + 1)
+    except (ValueError, RecursionError, IndexError):
+        pass
+    return names, values, at + end
 
 
 def _json(page: _Page) -> List[Evidence]:
     """A JSON document, or one on each line: its shape, and the keys and values that few records have."""
-    opening = page.text.lstrip()[:1]
-    if opening not in (b"{", b"[") or page.source.size > _JSON_BYTES and page.lines[0].rstrip()[-1:] not in (b"}", b"]"):
+    if page.text[:KIB].lstrip()[:1] not in (b"{", b"["):
         return []
-    shape, totals, near = _Shape(), {}, page.text
+    near = page.text if not page.cut else strip_ansi(page.source.read(0, min(page.source.size, _NEAR_BYTES)))
+    text = near.decode("utf-8", "surrogateescape")
+    shape = _Shape()
     try:
-        if page.source.size > _JSON_BYTES:
-            raise ValueError
-        document = from_json(page.text)
-        if next(_json_diagnostics(document), None):
+        lined = _json_lines(text, shape, page.source.size <= _NEAR_BYTES)
+        if lined is None:
+            total, end = shape.read(text, _blank(text, 0))
+            if end >= 0 and text[end : end + KIB].strip() or end < 0 and page.source.size <= _NEAR_BYTES:
+                return []
+            totals = {"items" if text[_blank(text, 0)] == "[" else "keys": total}
+        elif "records" in lined:
+            totals = lined
+        else:
             return []
-        shape.add(document)
-        totals = {"items" if isinstance(document, list) else "keys": len(document)}
-    except ValueError:
-        levels: Dict[str, int] = {}
-        near = page.text if len(page.text) <= _JSON_BYTES else page.text[: page.text.rfind(b"\n", 0, _JSON_BYTES)]
-        for n, line in enumerate(near.split(b"\n"), 1):
-            try:
-                record = from_json(line) if line.strip() else None
-            except ValueError:
-                return []
-            if not isinstance(record, (dict, list)) and line.strip():
-                return []
-            if n <= 200 and any(_json_diagnostics(record)) or isinstance(record, dict) and "Action" in record and "Time" in record:  # a linter's report, `go test -json`
-                return []
-            if line.strip() and len(shape.places) < 2000:
-                shape.add(record, ((), n))
-            level = next((record[key] for key in ("level", "severity", "lvl", "levelname") if isinstance(record, dict) and key in record), None)
-            if level is not None:
-                levels[str(level)[:20]] = levels.get(str(level)[:20], 0) + 1
-        totals = {"records": shape.places[b"/*"].total if b"/*" in shape.places else 0}
-        if len(page.lines) < 2:
-            return []
-        if levels:
-            return [_near(page, near, page.evidence("log", (), {**totals, **dict(sorted(levels.items()))}))]
+    except (ValueError, RecursionError):
+        return []
+    if _is_report(text):
+        return []
+    whole = page.source.size <= _NEAR_BYTES
+    if len(totals) > 1:
+        return [_sampled(page, whole, page.evidence("log", (), totals))]
     deepest = next((depth for depth in (3, 2) if sum(1 for _ in shape.rows(depth)) <= 40), 1)
-    evidence = page.evidence("json", [page.row("place", place, words) for place, words in shape.rows(deepest)], totals)
-    _near(page, near, evidence)
+    evidence = _sampled(page, whole, page.evidence("json", [page.row("place", place, words) for place, words in shape.rows(deepest)], totals))
     for pointer, words, name, value in shape.odd():
         at = _find_member(page, name, value)
-        fact = page.row("odd", pointer, words, at, 0, 9.0)
         if all(other.identity != pointer for other in evidence.facts[-20:] if other.kind == "odd"):
-            evidence.facts.append(fact)
+            evidence.facts.append(page.row("odd", pointer, words, at, 0, 9.0))
         if at:
             evidence.quotes.append(page.quote(at, 9.0))
     return [evidence]
 
 
-def _near(page: _Page, read: bytes, evidence: Evidence) -> Evidence:
-    """The evidence, which says when only a part of the records was read."""
-    if len(read) < len(page.text):
-        evidence.unsure = "sampled: the first %s of %s" % (human(len(read)), human(page.source.size))
+def _is_report(text: str) -> bool:
+    """Whether the start of a JSON text is a linter's report or `go test -json`, which others read."""
+    import json
+
+    part = text[: 64 * KIB]
+    start = _blank(part, 0)
+    try:
+        first, _ = json.JSONDecoder().raw_decode(part, start)
+    except (ValueError, RecursionError):
+        first = _json_members(text, _blank(text, start + 1), True)[1][:50] if text[start] == "[" else None
+    return any(_json_diagnostics(first)) or (isinstance(first, dict) and "Action" in first and "Time" in first)
+
+
+def _json_lines(text: str, shape: _Shape, whole: bool) -> Optional[Dict[str, int]]:
+    """The shape of the records of JSON lines: how many, and how many of each level; None when a text is not one document to a line.
+
+    Raises ValueError when a line is none.
+    """
+    import json
+    from collections import Counter
+
+    start = text[: _JSON_PART].lstrip().split("\n", 2)
+    try:
+        if len(start) < 2 or not start[1].startswith(("{", "[")) or not isinstance(json.loads(start[0]), (dict, list)):
+            return None
+    except (ValueError, RecursionError):
+        return None
+    levels: Dict[str, int] = {}
+    total, at, number = 0, 0, 1
+    while at < len(text):
+        end = len(text) if at + _JSON_PART >= len(text) else text.rfind("\n", at, at + _JSON_PART) + 1 or text.find("\n", at) + 1 or len(text)
+        part = text[at:end]
+        if end == len(text) and not whole:
+            part = part[: part.rfind("\n") + 1]
+        lines = [(n, line) for n, line in enumerate(part.split("\n"), number) if line.strip()]
+        records = json.loads("[" + ",".join(line for _, line in lines) + "]")
+        if len(records) != len(lines) or not all(isinstance(record, (dict, list)) for record in records):
+            raise ValueError("not one document to a line")
+        shape.add(records, lambda n, lines=lines: ((), lines[n][0]), b"/*")  # type: ignore[misc]
+        for key in ("level", "severity", "lvl", "levelname"):
+            for level, count in Counter(str(record[key])[:20] for record in records if isinstance(record, dict) and key in record).items():
+                levels[level] = levels.get(level, 0) + count
+        total, at, number = total + len(records), end, number + part.count("\n")
+    return {"records": total, **dict(sorted(levels.items()))}
+
+
+def _sampled(page: _Page, whole: bool, evidence: Evidence) -> Evidence:
+    """The evidence, which says when only a part was read."""
+    evidence.unsure = "" if whole else "sampled: the first %s of %s" % (human(_NEAR_BYTES), human(page.source.size))
     return evidence
 
 
 def _find_member(page: _Page, name: bytes, value: bytes) -> int:
     """The line of the only member of this name and value; 0 when there is none or more."""
-    from re import escape
-
-    found = list(rx(b'"%s"\\s*:\\s*"?%s' % (escape(name), escape(value))).finditer(page.text, 0))[:2] if name else []
-    return page.text.count(b"\n", 0, found[0].start()) + 1 if len(found) == 1 and len(page.lines) > 1 else 0
+    found = []
+    for between in (b": ", b":") if name else ():
+        for quote in (b'"', b""):
+            sought = b'"%s"%s%s%s' % (name, between, quote, value)
+            at = page.text.find(sought)
+            found += [at, page.text.find(sought, at + 1)] if at >= 0 else []
+            if not value:
+                break
+    found = [at for at in found if at >= 0]
+    return page.text.count(b"\n", 0, found[0]) + 1 if len(found) == 1 and b"\n" in page.text.rstrip() else 0
 
 
 def _yaml(page: _Page) -> List[Evidence]:
@@ -11614,7 +12423,7 @@ def _yaml(page: _Page) -> List[Evidence]:
     if not rx(rb"(?:apiVersion|kind|items):").match(first) or not rx(rb"(?m)^(?:- |  )?kind: \S").search(page.text):
         return []
     rows: List[Fact] = []
-    tallies: Dict[bytes, _Tally] = {}
+    columns: Dict[bytes, Tuple[List[bytes], List[int]]] = {}
     kinds: Dict[str, int] = {}
     listed = rx(rb"(?m)^items:$").search(page.text) is not None
     for n, line in enumerate(page.lines, 1):
@@ -11635,7 +12444,9 @@ def _yaml(page: _Page) -> List[Evidence]:
             rows[-1].message = value
         if value:
             word = rx(rb"\{ *(\w+)").match(value)
-            tallies.setdefault(b"%s%s" % (b" " * len(indent), key), _Tally()).add(word.group(1) if word else value, n)
+            values, lines = columns.setdefault(b"%s%s" % (b" " * len(indent), key), ([], []))
+            values.append(word.group(1) if word else value)
+            lines.append(n)
     rows = [row for row in rows if row.location and row.identity]
     for row in rows:
         row.identity = b"%s/%s" % (row.location, row.identity)
@@ -11643,43 +12454,11 @@ def _yaml(page: _Page) -> List[Evidence]:
     if rows:
         rows[-1].last = len(page.lines)
     evidence = page.evidence("yaml", rows, kinds)
-    _odd_rows(page, {name.strip(): tally for name, tally in tallies.items()}, evidence)
+    tallies = {name.strip(): _Tally() for name in columns}
+    for name, (values, lines) in columns.items():
+        tallies[name.strip()].add(values, lines.__getitem__)
+    _odd_rows(page, tallies, evidence)
     return [evidence] if rows else []
-
-
-# ── logs ──
-
-_LEVEL = rb"(?m)^[^\n]{0,80}?[\s\[<(|=\"](TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|CRITICAL|FATAL|SEVERE)[\s\]>):|,\"]"
-_LOGS: List[Tuple[bytes, bytes]] = [  # how each line starts; what to count, if not the level
-    (rb"\S+ \S+ \S+ \[\d\d/\w{3}/\d{4}:[^\]\n]+\] \"", rb"(?m)^[^\n]*?\" ([1-5]\d\d) (?:\d+|-)"),
-    (rb"(?:<\d+>)?[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \S+ [^\s:]+(?:\[\d+\])?: ", b""),
-    (rb"\[?\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d\S*[\s\]]", b""),
-    (rb"(?:\[|<)?(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|CRITICAL|FATAL|SEVERE)[\s\]>:|]", b""),
-]
-
-
-def _log(page: _Page) -> List[Evidence]:
-    """Access logs, syslog, levelled and timestamped logs: how many lines of each level or status. What is odd in them, the text profile knows."""
-    head = [line for line in page.lines[:2000] if line]
-    for start, counted in _LOGS:
-        if len(head) >= 20 and sum(1 for line in head if rx(start).match(line)) * 10 >= 9 * len(head):
-            counts: Dict[str, int] = {}
-            for match in rx(counted or _LEVEL).finditer(page.text):
-                name = match.group(1).decode() if not counted else "%sxx" % match.group(1)[:1].decode()
-                counts[name] = counts.get(name, 0) + 1
-            shapes: Dict[bytes, int] = {}
-            for line in page.lines if not counted and len(page.lines) <= 50_000 else ():
-                shape = _shape(rx(start).sub(b"", line, 1))
-                shapes[shape] = shapes.get(shape, 0) + 1
-            totals = {"lines": len(page.lines), **dict(sorted(counts.items()))}
-            rows = [page.row("template", shape, "×%d".encode() % count, 0, 0, count) for shape, count in shapes.items() if count > 1]
-            evidence = page.evidence("log", rows if len(rows) <= 12 else (), totals)
-            evidence.quotes = evidence.quotes[:3]
-            for match in rx(rb"(?m)^[^\n]*?\" 5\d\d [^\n]*").finditer(page.text) if counted and counts.get("5xx", 0) * 50 <= len(page.lines) else ():
-                if len(evidence.quotes) < 23:
-                    evidence.quotes.append(page.quote(page.text.count(b"\n", 0, match.start()) + 1, 8.0))
-            return [evidence]
-    return []
 
 
 # ── bytes ──
@@ -11703,18 +12482,27 @@ def _binary(source: Source) -> Evidence:
     return evidence
 
 
+_DUMPED = (
+    rb"[0-9a-f]{6,}:?(?: +[0-9a-f]{2,11}){1,16}(?: .*)?$"  # xxd, hexdump, od
+    rb"|[0-7]{7}(?:   .|  \\.| [0-7]{3}){1,16}$|[0-9a-f]{6,}$|\*$"  # od -c; the size at the end; lines like those before
+)
+
+
 def _hex(page: _Page) -> List[Evidence]:
     """xxd, `hexdump`, od: what was dumped is bytes, not text."""
-    line = rx(rb"[0-9a-f]{6,8,}:?(?: +[0-9a-f]{2,11}){1,16}(?: .*)?$".replace(b"{6,8,}", b"{6,}"))
-    body = page.lines[:2000]
-    if len(body) < 3 or not rx(rb"0{6,}:?\s").match(body[0]) or not all(line.match(row) or row == b"*" or rx(rb"[0-9a-f]{6,}$").match(row) for row in body):
+    body, size = page.lines[:2000], 0
+    plain = len(body) > 3 and all(len(line) == 60 and rx(rb"[0-9a-f]+$").match(line) for line in body[:-1])
+    if plain:
+        size = len(page.text.replace(b"\n", b"")) // 2
+    elif len(body) < 3 or not rx(rb"0{6,}:?\s").match(body[0]) or not all(map(rx(_DUMPED).match, body)):
         return []
-    octal = rx(rb"0{7} ").match(body[0]) and not rx(rb"0{8}").match(body[0])
-    last = rx(rb"[0-9a-f]+").match(page.lines[-1])
-    size = int(last.group(), 8 if octal and not rx(rb".*[89a-f]").match(last.group()) else 16) if last and page.whole else 0
-    if b":" in page.lines[-1][:12]:
-        size += len(b"".join(page.lines[-1].split(b"  ")[0].split()[1:])) // 2
-    return [page.evidence("bytes", [page.row("format", b"hex dump", _count(size, "byte") if size else b"", 1, len(page.lines))])]
+    else:
+        second, last = (rx(rb"([0-9a-f]+)(:?)").match(line) for line in (body[1], page.lines[-1]))
+        base = next((base for base in (16, 10, 8) if second and rx(rb"\d+$").match(second.group(1)) and int(second.group(1), base) == 16), 16)
+        size = int(last.group(1), base) if last and rx(rb"[0-9]+$" if base < 16 else b"").match(last.group(1)) else 0
+        if last and last.group(2):  # xxd ends with a line of bytes
+            size += len(b"".join(page.lines[-1].split(b"  ")[0].split()[1:])) // 2
+    return [page.evidence("bytes", [page.row("format", b"hex dump", _count(size, "byte") if size and page.whole else b"", 1, len(page.lines))])]
 
 
 def _one_line(page: _Page) -> List[Evidence]:
@@ -11773,8 +12561,8 @@ def _document(page: _Page) -> List[Evidence]:
 
 
 _RECOGNISERS: List[Callable[[_Page], List[Evidence]]] = [
-    _git_merge, _git_log, _git_diff, _git_stat, _git_status, _git_short, _git_blame, _git_oneline, _json, _yaml, _ls, _tree, _du, _hex,
-    _search, _search_counts, _search_heading, _paths, _aligned, _csv, _log, _redraws, _one_line, _document,
+    _json, _git_merge, _git_log, _git_diff, _git_stat, _git_status, _git_short, _git_blame, _git_oneline, _yaml, _ls, _tree, _du, _hex,
+    _search, _search_counts, _search_heading, _search_plain, _paths, _hub_list, _aligned, _csv, _log, _redraws, _one_line, _document,
 ]  # fmt: skip
 
 
@@ -12743,8 +13531,10 @@ def is_captured(digits: str) -> bool:
 # (literals of which one must occur, parser), in the order in which they are believed: what lies within an earlier one's part is its own text
 PROFILES: List[Tuple[Sequence[bytes], Callable[[List[Source], Optional[int]], List[Evidence]]]] = [
     (CTX_MARKERS, parse_ctx),
+    (SEARCH_MARKERS, parse_searches),
     (PYTEST_MARKERS, parse_pytest),
     (UNITTEST_MARKERS, parse_unittest),
+    (REPORT_MARKERS, parse_reports),
 ]
 
 
@@ -12753,14 +13543,21 @@ def parsers_of(sources: List[Source], rows: Sequence[Dialect]) -> Iterator[Calla
     for literals, parse in PROFILES:
         if any(source.holds(literals) for source in sources):
             yield parse
-    reading = read_closely(sources, rows)
+    reading = read_closely(sources, anchors_of(rows))
     yield lambda sources, status: parse_runners(sources, status, reading=reading)
     yield lambda sources, status: parse_diagnostics(sources, status, rows, reading)
 
 
 def examine(sources: List[Source], status: Optional[int], rows: Sequence[Dialect] = ()) -> List[Evidence]:
-    """All that the profiles, and the rows of users, find in an output. What none explains for certain is left to the text profile.
-    Never empty."""
+    """All that the profiles, and the rows of users, find in an output, and the reports that it names. Never empty."""
+    found = known_evidence(sources, status, rows)
+    if contract_of(found[0]).policy == "report":
+        found[0].notes += named_reports(sources)
+    return found
+
+
+def known_evidence(sources: List[Source], status: Optional[int], rows: Sequence[Dialect]) -> List[Evidence]:
+    """What the profiles explain. What none of them explains for certain is left to the text profile. Never empty."""
     found: List[Evidence] = []
     for parse in parsers_of(sources, rows):
         found += [evidence for evidence in parse(sources, status) if not is_within(evidence, found)]
@@ -13200,7 +13997,7 @@ class Digest:
         brief = kinds <= {kind for evidence in self.found for kind in contract_of(evidence).brief}
         headings = dict.fromkeys(heading for e in self.found for kind, heading in contract_of(e).required.items() if kind in kinds)
         self.census = "blob:" + keep_derived(self.run, census_of(self.facts()))[:HANDLE_DIGITS]
-        rows = ["  by file: " + self.histogram(map(file_of, facts)), "  by message: " + self.histogram(map(class_of, facts))]
+        rows = self.histogram("by file", map(file_of, facts)) + ([] if brief else self.histogram("by message", map(class_of, facts)))
         chosen = self.foremost(facts, brief, budget * (NAMES_SHARE if brief else FLOOD_SHARE) - price(rows))
         inline = sum(len(group.facts) for group in chosen)
         self.receipt.retrievable = len(facts) - inline
@@ -13233,8 +14030,8 @@ class Digest:
                 chosen[at] = Group(fact)
         return [chosen[at] for at in sorted(chosen)]
 
-    def histogram(self, names: Iterable[bytes]) -> str:
-        """The commonest names with their counts, and how many are in the rest."""
+    def histogram(self, label: str, names: Iterable[bytes]) -> List[str]:
+        """The commonest names with their counts, and how many are in the rest; nothing when no two are the same."""
         counts: Dict[bytes, int] = {}
         for name in names:
             counts[name] = counts.get(name, 0) + 1
@@ -13242,7 +14039,7 @@ class Digest:
         parts = ["%s %s" % (self.sheet.words(name, 60)[0] or "(none)", commas(count)) for name, count in rows[:HISTOGRAM]]
         if len(rows) > HISTOGRAM:
             parts.append("%s more %s" % (commas(len(rows) - HISTOGRAM), commas(sum(count for _, count in rows[HISTOGRAM:]))))
-        return " · ".join(parts)
+        return ["  %s: %s" % (label, " · ".join(parts))] if rows and rows[0][1] > 1 else []
 
     # what is bought
 
