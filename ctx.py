@@ -16522,6 +16522,9 @@ def find_definitions(name: str, below: Sequence[str] = ()) -> Answer:
             continue
         extraction = reader.extraction(path)
         symbols = extraction.named(name) if extraction else []
+        if extraction and extraction.broken:  # where a parser has lost its way, a call behind `return` may look like a method
+            texts = {site.line: site.text for site in sites}
+            symbols = [symbol for symbol in symbols if not rx(_STATEMENT).match(texts.get(symbol.line, b""))]
         answer.rows += [symbol_row(path, symbol, extraction) for symbol in symbols if extraction]
         if "." not in name and (extraction is None or extraction.broken or extraction.engine in ("lexical", "none")):
             known = {symbol.line for symbol in symbols}

@@ -412,6 +412,17 @@ def test_a_file_that_the_parser_does_not_understand_proves_no_absence(workspace)
     assert row["line"] == 1
 
 
+def test_a_parser_that_lost_its_way_makes_no_definition_of_a_call(workspace):
+    pytest.importorskip("tree_sitter_typescript")
+    broken = (  # reduced from a real file, whose type parameter named `type` the grammar does not know
+        "export type EstimateFeesPerGasErrorType =\n  chain extends Chain | undefined,\n"
+        "): Promise<EstimateFeesPerGasReturnType<type>> {\n  return internal_estimateFeesPerGas(client, args as any)\n}\n"
+        "\nexport async function internal_estimateFeesPerGas() {\n}\n"
+    )
+    files(workspace, a_ts=broken)
+    assert [row["line"] for row in ctx.find_definitions("internal_estimateFeesPerGas").rows] == [7]
+
+
 def test_members_that_do_not_look_like_definitions_are_found(workspace):
     pytest.importorskip("tree_sitter_go")
     pytest.importorskip("tree_sitter_rust")
