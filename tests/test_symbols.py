@@ -466,6 +466,25 @@ def test_the_cache_is_bounded(home, workspace, monkeypatch):
     assert len(list((home / "symbols").iterdir())) <= 4
 
 
+def test_the_store_of_last_resort_has_no_cache(home, workspace, monkeypatch, tmp_path):
+    (tmp_path / "temporary").mkdir()
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "temporary"))
+    monkeypatch.setattr(ctx, "state_roots", lambda: [ctx.temp_root()])
+    ctx.extraction_of("a.py", b"def f(): pass\n")
+    assert not list(tmp_path.rglob("symbols"))
+
+
+def test_what_a_crash_left_in_the_cache_is_swept(home, workspace):
+    ctx.extraction_of("a.py", b"def f(): pass\n")
+    (slot,) = (home / "symbols").iterdir()
+    stray = home / "symbols" / ".tmp-abc"
+    stray.write_bytes(b"")
+    for path in (stray, slot):
+        os.utime(str(path), (1, 1))
+    ctx.sweep(ctx.Store(str(home)))
+    assert list((home / "symbols").iterdir()) == [slot]
+
+
 # ── callers
 
 
