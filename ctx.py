@@ -23,6 +23,9 @@ One file, standard library only, read from top to bottom: a section uses only na
     14  profiles     one per output family: bytes to evidence
     15  render       evidence and a budget to digest bytes
     16  retrieve     get, search, diff
+    17  workspace    git state, generation of a work tree, file walks
+    18  symbols      where a name occurs, what each occurrence is; definitions, callers, outlines
+    19  query        the algebra of `ctx q`
     20  plans        seq: several steps, one answer
     22  gates        what the hook answers after a tool, at a session's start, before a compaction
     23  install      doctor, init, why
@@ -508,13 +511,18 @@ def from_json(data: Union[bytes, str]) -> Any:
     return value
 
 
-def config_files(start: str = "") -> List[str]:
-    """Where settings are read from, weakest first: the user's file, then that of the workspace around `start`."""
+def user_file() -> str:
+    """Where the user's own settings are read from, "" where there is no home directory."""
     base = getenv("XDG_CONFIG_HOME")
     if not base.startswith("/"):
         base = home() and home().rstrip("/") + "/.config"
+    return base and base.rstrip("/") + "/ctx/config.toml"
+
+
+def config_files(start: str = "") -> List[str]:
+    """Where settings are read from, weakest first: the user's file, then that of the workspace around `start`."""
     top = workspace(start)
-    return [path for path in (base and base.rstrip("/") + "/ctx/config.toml", top and top + "/ctx.toml") if path]
+    return [path for path in (user_file(), top and top + "/ctx.toml") if path]
 
 
 class Snapshot:
@@ -4605,15 +4613,18 @@ def default_settings() -> Settings:
 
 
 def load_config(where: str = "") -> Settings:
-    """Every setting with its value in a directory (default: this one). Raises CtxError that names file, line and the nearest valid key."""
+    """Every setting with its value in a directory (default: this one), and under ("profile", NAME) every profile that may be used.
+    Raises CtxError that names file, line and the nearest valid key."""
     values = default_settings()
     for path in config_files(where):
-        values.update(read_config(path))
+        found = read_config(path)
+        usable = may_use_profiles(path, found)
+        values.update((name, value) for name, value in found.items() if usable or name[0] != "profile")
     return values
 
 
 def read_config(path: str) -> Settings:
-    """The settings of one file, {} when there is none. Raises CtxError."""
+    """The settings and profiles of one file, {} when there is none. Raises CtxError."""
     try:
         data = read_file(path)
     except (FileNotFoundError, NotADirectoryError):
@@ -4626,12 +4637,13 @@ def read_config(path: str) -> Settings:
         if not isinstance(keys, dict):
             fix = "write it below %s" % " or ".join("[%s]" % name for name in table_names())
             raise config_error(path, text, ("", table), "%s stands outside a table" % quoted(table), fix)
-        if table not in table_names():
-            raise config_error(path, text, (table, ""), "unknown table [%s]" % table, nearest(table, table_names(), "tables are"))
+        if table not in (*table_names(), "profile"):
+            known = nearest(table, [*table_names(), "profile"], "tables are")
+            raise config_error(path, text, (table, ""), "unknown table [%s]" % table, known)
         for key, value in keys.items():
-            problem, fix = judge_setting(table, key, value)
+            name, problem, fix = profile_mistake(key, value) if table == "profile" else (key, *judge_setting(table, key, value))
             if problem:
-                raise config_error(path, text, (table, key), problem, fix)
+                raise config_error(path, text, (table, name), problem, fix)
             found[table, key] = value
     return found
 
@@ -4667,7 +4679,7 @@ def line_of_setting(text: str, wanted: str) -> int:
             table = name = name.strip("[]")
         elif table and name:
             name = "%s.%s" % (table, name)
-        if name == wanted:
+        if name == wanted or name.startswith(wanted + "."):
             return number
         if name and not fallback and wanted.startswith(name + "."):
             fallback = number
@@ -4710,6 +4722,201 @@ def settings_text(values: Settings) -> List[str]:
         lines += ["", "[%s]" % table]
         lines += ["%s = %s  # %s" % (key, to_json(value), SETTINGS[name, key][2]) for (name, key), value in values.items() if name == table]
     return lines[1:]
+
+
+# ── [profile.NAME]: how the reports of a user's own tool read. Plain data, of which section 14 makes a row; checked here, since the
+# ── expressions in it meet any output, and Python's re knows no limit of its own
+
+PROFILE_TEXTS = {  # key: how many texts it may hold, of how many characters
+    "match": (20, 200), "identities": (20, 500), "locations": (10, 500), "summary": (10, 500), "success": (1, 500), "more": (1, 500),
+}  # fmt: skip
+PROFILE_GROUPS = {  # what an expression may name; of `summary` they are the tool's own words
+    "identities": ("path", "line", "col", "severity", "code", "message", "identity", "location"), "locations": ("path", "line"),
+}  # fmt: skip
+PROFILE_LEVELS = ("fatal", "error", "warning", "style", "unformatted", "step", "package", "ignore")
+PROFILE_WORDS = 100  # severities of one profile
+PROFILE_LINE = KIB  # bytes of a line that its expressions see
+PROFILE_WAYS = 4 * KIB  # in which an expression may try to fit a line: one part may be as long as it likes
+_FAR = 1 << 40  # ways without bound
+
+
+def profile_tables(settings: Settings) -> Dict[str, Dict[str, Any]]:
+    """The profiles among some settings, by name."""
+    return {name: table for (kind, name), table in settings.items() if kind == "profile"}
+
+
+def profiles_key(settings: Settings) -> str:
+    """What stands for the profiles among some settings: equal for equal tables; "" when there are none."""
+    tables = profile_tables(settings)
+    return str(sha256(to_json(tables).encode()).hexdigest()) if tables else ""
+
+
+def trust_record(root: str, key: str) -> str:
+    """The file in a store that says that the user trusts the profiles behind `key`."""
+    return "%s/trust/%s" % (root, key)
+
+
+def may_use_profiles(path: str, settings: Settings) -> bool:
+    """Whether the profiles of a file may be used: the user's own may, a workspace's once the user has trusted these very tables."""
+    roots = [root for root in state_roots() if root != temp_root() or is_ours(root)]
+    return path == user_file() or any(exists(trust_record(root, profiles_key(settings))) for root in roots)
+
+
+def profile_texts(value: Any) -> List[str]:
+    """The texts of one key of a profile: one alone stands for a list of it."""
+    return [value] if isinstance(value, str) else value
+
+
+def profile_mistake(name: str, table: Any) -> Tuple[str, str, str]:
+    """The key that is wrong in a table [profile.NAME], what is wrong with it, and how to mend it; "" when nothing is."""
+    key, problem, fix = "", "", ""
+    if not rx(rb"[A-Za-z][\w.-]{0,39}\Z").match(fsencode(name)):
+        problem, fix = "%s is no name for a profile" % quoted(name), "use a letter, then up to 39 letters, digits, - . _"
+    elif not isinstance(table, dict):
+        problem, fix = "%s stands outside a profile" % quoted(name), "write it below [profile.NAME]"
+    else:
+        key, problem, fix = next(profile_mistakes(table), ("", "", ""))
+        problem = problem and "[profile.%s] %s" % (name, problem)
+    return "%s.%s" % (name, key) if key else name, problem, fix
+
+
+def profile_mistakes(table: Dict[str, Any]) -> Iterator[Tuple[str, str, str]]:
+    """(key, what is wrong, how to mend it) for a profile; whoever goes on after the first has mended it."""
+    known = [*PROFILE_TEXTS, "severity"]
+    for key in table:
+        if key not in known:
+            yield key, "has no key %s" % quoted(key), nearest(key, known, "its keys are")
+    for key, (most, longest) in PROFILE_TEXTS.items():
+        texts, least = profile_texts(table.get(key, [])), int(key in ("match", "identities"))
+        if not isinstance(texts, list) or len(texts) < least or not all(isinstance(text, str) and text for text in texts):
+            yield key, "%s must be a text or a list of texts" % key, "write %s = ['…', '…']" % key
+        if len(texts) > most or any(len(text) > longest for text in texts):
+            yield key, "%s is too large" % key, "give at most %s of at most %d characters" % (plural(most, "text"), longest)
+    words = table.get("severity", {})
+    if not isinstance(words, dict) or len(words) > PROFILE_WORDS or any(level not in PROFILE_LEVELS for level in words.values()):
+        yield "severity", "severity must be a table of levels by word", "give each word one of " + ", ".join(PROFILE_LEVELS)
+    for key in PROFILE_TEXTS:
+        if key != "match":
+            yield from expression_mistakes(key, profile_texts(table.get(key, [])), "locations" in table)
+
+
+def expression_mistakes(key: str, texts: Sequence[str], below: bool) -> Iterator[Tuple[str, str, str]]:
+    """What is wrong with the expressions of a profile's key; `below`: other lines give the file."""
+    groups: Set[str] = set()
+    for number, text in enumerate(texts):
+        problem, names = judge_expression(text.lstrip("^").encode())
+        where = "%s[%d]" % (key, number) if len(texts) > 1 else key
+        if problem:
+            fix = "say what a part may not hold, as in [^:]+ before a colon: one part at most may be .* with more behind it"
+            yield key, "%s: %s" % (where, problem), fix if problem == TOO_FREE else "mend the expression; it is one of Python's re"
+        for name in names:
+            if name not in PROFILE_GROUPS.get(key, names):
+                yield key, "%s: unknown group %s" % (where, quoted(name)), nearest(name, PROFILE_GROUPS[key], "groups are")
+        groups.update(names)
+    needed = {"identities": {"path", "identity", *(["line"] if below else [])}, "locations": {"path"}}.get(key)
+    if texts and needed and not groups & needed:
+        yield key, "%s name no %s" % (key, " or ".join(sorted(needed))), "write (?P<path>…) round what names the file"
+
+
+TOO_FREE = "could take very long on some lines"
+
+
+def judge_expression(text: bytes) -> Tuple[str, List[str]]:
+    """What is wrong with an expression that is to meet any line, "" when nothing is; and the names of its groups."""
+    import re
+    import warnings
+
+    try:
+        from re import _parser as parser  # type: ignore[attr-defined]
+    except ImportError:
+        import sre_parse as parser
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            items, names = parser.parse(text), list(re.compile(b"(?m)\n(?:" + text + b")").groupindex)
+            too_free = ways(items, frozenset()) > PROFILE_WAYS
+    except (re.error, Warning, OverflowError, RecursionError, ValueError) as error:
+        return str(error), []
+    return TOO_FREE if too_free else "", names
+
+
+_ANY_BYTE = frozenset(range(256))
+
+
+def ways(items: Any, after: FrozenSet[int]) -> int:
+    """In how many ways, at most, the items of a parsed expression are tried on a line before they give up, if only bytes of `after`
+    can come next.
+
+    What Python's re does on a line that does not fit is, but for steps that fail at once, to go through all of them. A repeat has
+    one way, however long it is, where what comes next cannot begin with what it repeats.
+    """
+    count = 1
+    for op, value in reversed(list(items)):
+        count = min(count * ways_of(str(op), value, after), _FAR)
+        after = begin_of(str(op), value, after)
+    return count
+
+
+def ways_of(op: str, value: Any, after: FrozenSet[int]) -> int:
+    """`ways` of one item."""
+    if op.endswith("_REPEAT"):
+        least, most, body = value[0], min(value[1], PROFILE_LINE), value[2]
+        start = begins(body, frozenset())
+        inner, stops = ways(body, start | after), 1 if start.isdisjoint(after) else most - min(least, most) + 1
+        if most > 1 and -1 in begins(body, frozenset((-1,))):  # fits nothing, again and again
+            return _FAR
+        return stops if inner == 1 else min(stops * inner ** min(most, 40), _FAR)
+    if op == "BRANCH":
+        parts, starts = [ways(branch, after) for branch in value[1]], [begins(branch, after) for branch in value[1]]
+        return max(parts) if sum(map(len, starts)) == len(frozenset().union(*starts)) else sum(parts)
+    inside = {"SUBPATTERN": -1, "ASSERT": 1, "ASSERT_NOT": 1}
+    if op in inside:
+        return ways(value[inside[op]], after if op == "SUBPATTERN" else frozenset())
+    if op == "ATOMIC_GROUP":
+        return ways(value, after)
+    return _FAR if op.startswith("GROUPREF") else 1
+
+
+def begins(items: Any, after: FrozenSet[int]) -> FrozenSet[int]:
+    """The bytes with which what fits some items can begin; those of `after`, which comes next, where they may fit nothing."""
+    for op, value in reversed(list(items)):
+        after = begin_of(str(op), value, after)
+    return after
+
+
+def begin_of(op: str, value: Any, after: FrozenSet[int]) -> FrozenSet[int]:
+    """`begins` of one item; letters in both cases."""
+    if op in ("LITERAL", "NOT_LITERAL", "ANY", "IN", "RANGE", "CATEGORY"):
+        found = byte_set(op, value)
+        return found | frozenset(bytes(found).swapcase())
+    if op.endswith("_REPEAT"):
+        return begins(value[2], after) | (frozenset() if value[0] else after)
+    if op == "BRANCH":
+        return frozenset().union(*(begins(branch, after) for branch in value[1]))
+    if op in ("SUBPATTERN", "ATOMIC_GROUP"):
+        return begins(value[-1] if op == "SUBPATTERN" else value, after)
+    if op == "AT" and str(value).startswith("AT_END"):
+        return frozenset()
+    return _ANY_BYTE if op.startswith("GROUPREF") else after
+
+
+_CATEGORIES = {"DIGIT": b"0123456789", "SPACE": b" \t\n\r\f\v", "WORD": b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz"}
+
+
+def byte_set(op: str, value: Any) -> FrozenSet[int]:
+    """The bytes that an item fits which fits one byte."""
+    if op == "IN":
+        found = frozenset().union(*(byte_set(str(inner), what) for inner, what in value))
+        return _ANY_BYTE - found if str(value[0][0]) == "NEGATE" else found
+    if op == "RANGE":
+        return frozenset(range(value[0], value[1] + 1))
+    if op == "CATEGORY":
+        name = str(value)[len("CATEGORY_") :]
+        found = frozenset(_CATEGORIES[name.replace("NOT_", "")])
+        return _ANY_BYTE - found if name.startswith("NOT_") else found
+    if op == "NEGATE":
+        return frozenset()
+    return _ANY_BYTE if op == "ANY" else frozenset((value,)) if op == "LITERAL" else _ANY_BYTE - {value}
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
@@ -6034,14 +6241,15 @@ def last_run() -> Tuple[Run, str]:
     fallback: Optional[Run] = None
     for name, store in reversed(all_occurrences()[-LAST_LOOK:]):
         record = read_occurrence(store, name)
-        if mine and record.get("session") == mine:
-            run = read_manifest(store, record["run"])
-            if run:
-                return run, "session"
-        if fallback is None and record.get("workspace") == top:
-            fallback = read_manifest(store, record["run"])
-            if fallback and not mine:
-                break
+        is_mine = bool(mine) and record.get("session") == mine
+        run = read_manifest(store, record["run"]) if is_mine or (fallback is None and record.get("workspace") == top) else None
+        if run is None or run.manifest["kind"] == "answer":  # what ctx found itself is no evidence of a command
+            continue
+        if is_mine:
+            return run, "session"
+        fallback = run
+        if not mine:
+            break
     if fallback:
         return fallback, "workspace"
     raise CtxError("--last: nothing was captured in this workspace", "ctx runs --all lists what was captured elsewhere")
@@ -7594,7 +7802,8 @@ _TEST_CONTRACT = Contract(
 
 _TEST_RUNNERS = """
     pytest unittest
-    bats cargo-test ctest dotnet-test go-json go-test gradle-test gtest jest junit-xml minitest mocha munit nextest node-test nox phpunit playwright rspec scalatest surefire swift-testing tap tox vitest xctest
+    ava bats bun-test cargo-json cargo-test ctest deno-test dotnet-test exunit go-json go-test gradle-test gtest jasmine jest jest-json junit-xml minitest mocha mocha-json munit nextest
+    node-test nox phpunit playwright playwright-json pytest-json pytest-reportlog rspec rspec-json scalatest surefire swift-testing tap tox vitest xctest
 """
 
 _DIAGNOSTIC_CONTRACT = Contract(
@@ -7610,22 +7819,24 @@ _DIAGNOSTIC_CONTRACT = Contract(
     ("error", "step", "package", "unformatted"),
 )
 _DIAGNOSTIC_TOOLS = """
-    apt biome black bundler cargo cmake codequality composer diagnostics docker dotnet esbuild eslint flake8 gcc go go-mod
+    apt biome black bundler cargo checkstyle cmake codequality composer diagnostics docker dotnet esbuild eslint flake8 gcc go go-mod
     golangci-lint gradle hadolint javac kotlinc linker make markdownlint maven mypy ninja npm phpstan pip pnpm poetry
-    prettier pylint pyright python rollup rubocop ruff ruff-format rustc shellcheck stylelint swiftc tsc uv vite webpack
+    prettier pylint pyright python rollup rubocop ruff ruff-format rustc sarif shellcheck stylelint swiftc tsc uv vite webpack
     yamllint yarn
 """
 
 CONTRACTS: Dict[str, Contract] = {
     "ctx": Contract("verbatim", {}),
+    "user": _DIAGNOSTIC_CONTRACT,
     **dict.fromkeys(_TEST_RUNNERS.split(), _TEST_CONTRACT),
     **dict.fromkeys(_DIAGNOSTIC_TOOLS.split(), _DIAGNOSTIC_CONTRACT),
     "git-log": Contract("content", {"commit": "commits"}, (), ("commit",)),
     "git-diff": Contract("content", {"file": "files"}, (), ("file",)),
     "git-status": Contract("content", {"path": "paths"}, (), ("path",)),
-    "git-blame": Contract("content", {"author": "authors"}, (), ("author",)),
+    "git-blame": Contract("content", {"author": "authors", "commit": "commits"}, (), ("author", "commit")),
     "git-merge": Contract("report", {"conflict": "conflicts"}, ("conflict",)),
     "search": Contract("content", {"file": "files with hits"}, (), ("file",)),
+    "list": Contract("content", {"item": "items"}, (), ("item",)),
     "listing": Contract("content", {"directory": "directories", "entry": "entries"}, (), ("directory", "entry")),
     "json": Contract("content", {"odd": "odd values", "place": "shape"}, (), ("odd", "place")),
     "yaml": Contract("content", {"odd": "odd values", "object": "objects"}, (), ("odd", "object")),
@@ -7639,8 +7850,8 @@ CONTRACTS: Dict[str, Contract] = {
 
 
 def contract_of(evidence: Evidence) -> Contract:
-    """The contract of the profile that found `evidence`."""
-    return CONTRACTS[evidence.profile.partition("/")[0]]
+    """The contract of the profile that found `evidence`; those that users wrote, user:NAME, have one for all."""
+    return CONTRACTS[evidence.profile.partition("/")[0].partition(":")[0]]
 
 
 def required_facts(evidence: Evidence) -> List[Fact]:
@@ -7847,9 +8058,9 @@ class _View:
                     last = at
 
 
-def find_each(data: bytes, literal: bytes) -> Iterator[int]:
-    """Indexes of a literal in `data`."""
-    at = data.find(literal)
+def find_each(data: bytes, literal: bytes, at: int = 0) -> Iterator[int]:
+    """Indexes of a literal in `data`, from an index on."""
+    at = data.find(literal, at)
     while at >= 0:
         yield at
         at = data.find(literal, at + 1)
@@ -8780,18 +8991,274 @@ def _unittest_evidence(source: Source, run: _Run, status: Optional[int]) -> Evid
     return evidence
 
 
-# ── diagnostics: compilers, builds, linters, type checkers, formatters. One engine; what is a tool's own is a row of a table. ──
+# ── reports: one close reading of an output, for every table of rows ──
 
 _READ_BYTES = 8 * MIB  # what is read line by line
 _CELLS = 64 * KIB  # of a larger output, cells that hold one of the anchors are read, the rarest anchors first
 _ANCHORS = (
-    b"error: ", b": error", b" error ", b"ERROR", b"arning", b"*** ", b"FAILED: ", b".py:", b".go:", b"undefined ref", b"--> ",
-)  # fmt: skip
+    *(b"error: ", b": error", b" error ", b"ERROR", b"arning", b"*** ", b".py:", b".go:", b"undefined ref", b"--> "),
+    *(b"FAIL", b"not ok ", b"failed", b"failing", b"ailures", b"panic", b"Failed", "● ".encode(), "✖ ".encode()),
+)
+_LAST = 40  # lines at the end of a stream where a tool may say that all is well
+_DIGITS = b"0123456789"  # without them, many lines and words of a log read the same
+_MOST_WORDS = 100_000  # that are kept of a reading
+_STEP = 4 * KIB  # between two entries of a reading's index of lines
+_SMALL = 64 * KIB  # up to here an expression is tried at every line
+_SPARSE = 300  # bytes for each line that holds a literal; where these are closer, the search for them gains nothing
+
+
+class _Reading:
+    """Lines read closely, in normal form, each behind an LF; the first of them is line `first` of `source`.
+
+    What is looked for begins at the start of a line. Where its first line must hold a literal, only lines with that literal are
+    tried; the literal is looked for among the words first, each of which is there once.
+    """
+
+    __slots__ = ("source", "first", "text", "_words", "_held", "_starts", "_before")
+
+    def __init__(self, source: Source, first: int, raw: bytes) -> None:
+        self.source, self.first = source, first
+        self.text = b"\n" + rx(rb"(?m)^(?:##\[(?:error|warning)\]|\[[\w./-]+:[\w:-]+\] |#\d+ \d+\.\d+ )").sub(b"", _normal(raw))
+        self._words = _words_of(self.text)
+        self._held: Dict[bytes, bool] = {}
+        self._starts: Dict[bytes, List[int]] = {}
+        self._before = [0]
+
+    def line(self, at: int) -> int:
+        """Number of the line whose LF stands at or last before `at`."""
+        for start in range(len(self._before) * _STEP, at + 1, _STEP):
+            self._before.append(self._before[-1] + self.text.count(b"\n", start - _STEP, start))
+        block = at // _STEP
+        return self.first - 1 + self._before[block] + self.text.count(b"\n", block * _STEP, at + 1)
+
+    def tail(self) -> int:
+        """Where the last lines of the stream begin; the end of the page when they are not in it."""
+        at = len(self.text.rstrip())
+        if self.line(max(at - 1, 0)) < self.source.lines - _LAST:
+            return len(self.text)
+        for _ in range(_LAST):
+            at = self.text.rfind(b"\n", 0, max(at, 0))
+        return max(at, 0)
+
+    def holds(self, literals: Sequence[bytes]) -> bool:
+        """Whether one of some literals occurs."""
+        for literal in literals:
+            if literal not in self._held:
+                parts = literal.translate(None, _DIGITS).split()
+                self._held[literal] = all(part in self._words for part in parts) and literal in self.text
+            if self._held[literal]:
+                return True
+        return False
+
+    def candidates(self, pattern: bytes) -> Optional[List[int]]:
+        """Where the lines start in which an expression may fit, by the literals that it needs: at the LFs before them. None when
+        that is most lines."""
+        literals = _needs(pattern)
+        if not literals:
+            return None
+        held = [literal for literal in literals if self.holds((literal,))]
+        if sum(map(self.text.count, held)) * _SPARSE > len(self.text):
+            return None
+        starts = [self.starts(literal) for literal in held]
+        return starts[0] if len(starts) == 1 else sorted({start for own in starts for start in own})
+
+    def starts(self, literal: bytes) -> List[int]:
+        """Where the lines that hold a literal start."""
+        if literal not in self._starts:
+            found = self._starts[literal] = []
+            at = self.text.find(literal)
+            while at >= 0:
+                found.append(self.text.rfind(b"\n", 0, at))
+                end = self.text.find(b"\n", at)
+                at = self.text.find(literal, end) if end >= 0 else -1
+        return self._starts[literal]
+
+    def find(self, pattern: bytes, bounded: bool = False, at: int = 0) -> Iterator[Match[bytes]]:
+        """Where an expression fits from the start of a line on, from an LF on; the match begins at the LF before it. `bounded`
+        expressions see no more than 1 KiB of one line."""
+        starts = self.candidates(pattern) if len(self.text) - at > _SMALL else None
+        if starts is None and not bounded:
+            yield from rx(b"(?m)\n(?:" + pattern + b")").finditer(self.text, at)
+            return
+        for start in find_each(self.text, b"\n", at) if starts is None else starts:
+            if start < at:
+                continue
+            end = self.text.find(b"\n", start + 1) if bounded else -1
+            stop = min(end if end >= 0 else len(self.text), start + KIB) if bounded else len(self.text)
+            m = rx(b"(?m)\n(?:" + pattern + b")").match(self.text, start, stop)
+            if m:
+                yield m
+                at = m.end()
+
+    def says(self, pattern: bytes) -> bool:
+        """Whether an expression fits anywhere."""
+        return (not _needs(pattern) or self.holds(_needs(pattern))) and bool(rx(b"(?m)" + pattern).search(self.text))
+
+    def quote(self, at: int, value: float) -> Quote:
+        """The line behind the LF at `at`."""
+        number = self.line(at)
+        return Quote(self.source.name, number, self.source.line(number), value)
+
+
+def _words_of(text: bytes) -> bytes:
+    """The words of a text, without digits, each once; of a small text, or one of too many words, as they stand."""
+    bare = text.translate(None, _DIGITS)
+    words: Set[bytes] = set()
+    for line in set(bare.split(b"\n")) if len(bare) > _SMALL else ():
+        words.update(line.split())
+        if len(words) > _MOST_WORDS:
+            return bare
+    return b" ".join(words) or bare
+
+
+def read_closely(sources: Sequence[Source], anchors: Sequence[bytes]) -> Tuple[List[_Reading], bool]:
+    """What is read of an output, and whether cells with an anchor were left out: over 8 MiB, those with the rarest are read."""
+    readable = [source for source in sources if source.size and not is_binary(source)]
+    if sum(source.size for source in readable) <= _READ_BYTES:
+        return [_Reading(source, 1, source.read(0, source.size)) for source in readable], False
+    worth: Dict[Tuple[int, int], float] = {}
+    for number, source in enumerate(readable):
+        last = (source.size - 1) // _CELLS
+        for anchor in anchors:
+            cells = _anchored_cells(source, anchor)
+            for cell in cells:
+                worth[number, cell] = worth.get((number, cell), 0.0) + 1.0 / len(cells)
+        for cell in (0, last - 1, last):
+            worth[number, max(cell, 0)] = 2.0
+    chosen = sorted(worth, key=lambda key: (-worth[key], key))[: _READ_BYTES // _CELLS]
+    spans = _joined_cells(readable, sorted(chosen))
+    return [_Reading(source, *_lines_of_span(source, span)) for source, span in spans], len(chosen) < len(worth)
+
+
+def _anchored_cells(source: Source, anchor: bytes) -> List[int]:
+    """The cells of a source that hold a literal."""
+    cells: List[int] = []
+    for at, data in source.chunks():
+        pos = data.find(anchor)
+        while pos >= 0:
+            cells.append((at + pos) // _CELLS)
+            pos = data.find(anchor, (cells[-1] + 1) * _CELLS - at)
+    return cells
+
+
+def _joined_cells(sources: Sequence[Source], cells: Sequence[Tuple[int, int]]) -> List[Tuple[Source, Tuple[int, int]]]:
+    """Byte spans of cells, neighbours in one."""
+    spans: List[Tuple[Source, Tuple[int, int]]] = []
+    for number, cell in cells:
+        source, start = sources[number], cell * _CELLS
+        end = min(source.size, start + _CELLS)
+        if spans and spans[-1][0] is source and spans[-1][1][1] == start:
+            spans[-1] = source, (spans[-1][1][0], end)
+        else:
+            spans.append((source, (start, end)))
+    return spans
+
+
+def _lines_of_span(source: Source, span: Tuple[int, int]) -> Tuple[int, bytes]:
+    """The whole lines of a byte span: the number of the first, and their bytes."""
+    start, end = span
+    data = source.read(start, end)
+    skip = 0 if not start or source.read(start - 1, start) == b"\n" else data.find(b"\n") + 1
+    cut = len(data) if end == source.size else data.rfind(b"\n") + 1
+    return source.line_at(start + skip), data[skip:cut]
+
+
+_NEEDS: Dict[bytes, Tuple[bytes, ...]] = {}
+_MOST_TEXTS = 24  # that an expression's part is told apart into
+
+
+def _needs(pattern: bytes) -> Tuple[bytes, ...]:
+    """Literals of which every match of an expression holds one in its first line; none when that cannot be told, or they would
+    be so short that they stand in most lines."""
+    found = _NEEDS.get(pattern)
+    if found is None:
+        flagged = rx(rb"\(\?[aiLmux-]*[isx]").search(pattern)  # under which a literal fits other texts, or a dot an LF
+        literals = () if flagged else _literals(_parsed(pattern))[0]
+        found = _NEEDS[pattern] = tuple(dict.fromkeys(literals)) if _telling(literals) > 1 else ()
+    return found
+
+
+def _parsed(pattern: bytes) -> Any:
+    """An expression as Python's own parser reads it."""
+    try:
+        from re import _parser as parser  # type: ignore[attr-defined]
+    except ImportError:
+        import sre_parse as parser
+    return parser.parse(pattern)
+
+
+def _telling(texts: Sequence[bytes]) -> int:
+    """How much the least of some literals tells: how many characters it has that are no digit and no blank."""
+    return min((len(text.translate(None, _DIGITS + b" ")) for text in texts), default=0)
+
+
+def _flat(items: Any) -> Iterator[Tuple[str, Any]]:
+    """The items of a parsed expression, those of groups in their place."""
+    for op, value in items:
+        if str(op) == "SUBPATTERN":
+            yield from _flat(value[3])
+        else:
+            yield str(op), value
+
+
+def _literals(items: Any) -> Tuple[Sequence[bytes], Sequence[bytes], bool]:
+    """What a parsed expression fits: literals one of which its first line must hold, all texts if they are few, and whether it can
+    reach into a next line."""
+    best: Sequence[bytes] = ()
+    run: Sequence[bytes] = (b"",)
+    whole = True
+    for name, value in _flat(items):
+        own, texts, again, ends = _literals_of(name, value)
+        wide = len(run) * len(texts) > _MOST_TEXTS
+        joined = run if wide or not texts else [before + text for before in run for text in texts]
+        if texts and not again and not wide:
+            run = joined
+            continue
+        best = max(best, joined, own or texts, key=_telling)
+        run, whole = again and texts or (b"",), False
+        if ends:
+            return best, (), True
+    return max(best, run, key=_telling), run if whole else (), False
+
+
+def _literals_of(name: str, value: Any) -> Tuple[Sequence[bytes], Sequence[bytes], bool, bool]:
+    """The same of one item of an expression, and before the last, whether the texts may come again."""
+    if name == "LITERAL" and value != 10:
+        return (), (bytes([value]),), False, False
+    if name in ("AT", "ASSERT", "ASSERT_NOT"):
+        return (), (b"",), False, False
+    if name == "IN" and len(value) <= 8 and all(str(op) == "LITERAL" and code != 10 for op, code in value):
+        return (), [bytes([code]) for _, code in value], False, False
+    if name == "BRANCH":
+        parts = [_literals(branch) for branch in value[1]]
+        texts = [text for _, exact, _ in parts for text in exact] if all(exact for _, exact, _ in parts) else []
+        own = [text for best, _, _ in parts for text in best] if all(best for best, _, _ in parts) else []
+        return own, texts, False, any(ends for _, _, ends in parts)
+    if name.endswith("_REPEAT"):
+        best, exact, ends = _literals(value[2])
+        if tuple(value[:2]) == (0, 1) and exact:
+            return (), (*exact, b""), False, False
+        return (best, exact, True, ends) if value[0] else ((), (), False, ends)
+    return (), (), False, name not in ("IN", "ANY", "NOT_LITERAL") or _fits_lf(name, value)
+
+
+def _fits_lf(name: str, value: Any) -> bool:
+    """Whether a class of characters has LF."""
+    if name != "IN":
+        return name == "NOT_LITERAL" and value != 10
+    has = False
+    for op, what in value:
+        kind, category = str(op), str(what)
+        has = has or kind == "LITERAL" and what == 10 or kind == "RANGE" and what[0] <= 10 <= what[1]
+        has = has or kind == "CATEGORY" and category in ("CATEGORY_SPACE", "CATEGORY_NOT_DIGIT", "CATEGORY_NOT_WORD")
+    return has != (str(value[0][0]) == "NEGATE")
+
+
+# ── diagnostics: compilers, builds, linters, type checkers, formatters. One engine; what is a tool's own is a row of a table. ──
+
 _EXPLAINED = 60  # facts of one tool that get context
 _SECTION = 60  # lines of a section
 _NEAR_BY = b"(?#near)"  # starts a sign that must occur among the lines it speaks for, or next to them
-_LAST = 40  # lines at the end of a stream where a tool may say that all is well
-DIAGNOSTICS_MARKERS = (b"\n",)  # the scan for what such reports hold is the engine's own
 
 # level of a diagnostic: (kind of fact, value)
 _LEVELS: Dict[str, Tuple[str, float]] = {
@@ -8860,113 +9327,6 @@ class Dialect:
         return kind, float(value or usual)
 
 
-class _Reading:
-    """Lines read closely, in normal form, each behind an LF; the first of them is line `first` of `source`."""
-
-    __slots__ = ("source", "first", "text", "_at", "_line", "_known")
-
-    def __init__(self, source: Source, first: int, raw: bytes) -> None:
-        self.source, self.first = source, first
-        self._known: Dict[bytes, bool] = {}
-        self.text = b"\n" + rx(rb"(?m)^(?:##\[(?:error|warning)\]|\[[\w./-]+:[\w:-]+\] )").sub(b"", _normal(raw))
-        self._at, self._line = 0, first
-
-    def line(self, at: int) -> int:
-        """Number of the line whose LF stands at or last before `at`; cheap when offsets come in order."""
-        if at < self._at:
-            self._at, self._line = 0, self.first
-        self._line += self.text.count(b"\n", self._at + 1, at + 1)
-        self._at = at
-        return self._line
-
-    def tail(self) -> int:
-        """Where the last lines of the stream begin; the end of the page when they are not in it."""
-        end = self.first + self.text.rstrip().count(b"\n") - 1
-        if end < self.source.lines - _LAST:
-            return len(self.text)
-        at = len(self.text.rstrip())
-        for _ in range(_LAST):
-            at = self.text.rfind(b"\n", 0, max(at, 0))
-        return max(at, 0)
-
-    def find(self, pattern: bytes, bounded: bool = False, at: int = 0) -> Iterator[Match[bytes]]:
-        """Where an expression fits from the start of a line on, from an LF on; the match begins at the LF before it."""
-        compiled = rx(b"(?m)\n(?:" + pattern + b")")
-        if not bounded:
-            yield from compiled.finditer(self.text, at)
-            return
-        while at >= 0:
-            end = self.text.find(b"\n", at + 1)
-            m = compiled.match(self.text, at, min(at + KIB, len(self.text) if end < 0 else end))
-            if m:
-                yield m
-            at = end
-
-    def quote(self, at: int, value: float) -> Quote:
-        """The line behind the LF at `at`."""
-        number = self.line(at)
-        return Quote(self.source.name, number, self.source.line(number), value)
-
-    def holds(self, row: Dialect) -> bool:
-        """Whether a literal of the row occurs."""
-        for literal in row.match:
-            if literal not in self._known:
-                self._known[literal] = literal in self.text
-        return any(self._known[literal] for literal in row.match)
-
-
-def _readings(sources: Sequence[Source], anchors: Sequence[bytes]) -> Tuple[List[_Reading], bool]:
-    """What is read of an output, and whether cells with an anchor were left out: over 8 MiB, those with the rarest are read."""
-    readable = [source for source in sources if source.size and not is_binary(source)]
-    if sum(source.size for source in readable) <= _READ_BYTES:
-        return [_Reading(source, 1, source.read(0, source.size)) for source in readable], False
-    worth: Dict[Tuple[int, int], float] = {}
-    for number, source in enumerate(readable):
-        last = (source.size - 1) // _CELLS
-        for anchor in anchors:
-            cells = _anchored_cells(source, anchor)
-            for cell in cells:
-                worth[number, cell] = worth.get((number, cell), 0.0) + 1.0 / len(cells)
-        for cell in (0, last - 1, last):
-            worth[number, max(cell, 0)] = 2.0
-    chosen = sorted(worth, key=lambda key: (-worth[key], key))[: _READ_BYTES // _CELLS]
-    spans = _joined_cells(readable, sorted(chosen))
-    return [_Reading(source, *_lines_of_span(source, span)) for source, span in spans], len(chosen) < len(worth)
-
-
-def _anchored_cells(source: Source, anchor: bytes) -> List[int]:
-    """The cells of a source that hold a literal."""
-    cells: List[int] = []
-    for at, data in source.chunks():
-        pos = data.find(anchor)
-        while pos >= 0:
-            cells.append((at + pos) // _CELLS)
-            pos = data.find(anchor, (cells[-1] + 1) * _CELLS - at)
-    return cells
-
-
-def _joined_cells(sources: Sequence[Source], cells: Sequence[Tuple[int, int]]) -> List[Tuple[Source, Tuple[int, int]]]:
-    """Byte spans of cells, neighbours in one."""
-    spans: List[Tuple[Source, Tuple[int, int]]] = []
-    for number, cell in cells:
-        source, start = sources[number], cell * _CELLS
-        end = min(source.size, start + _CELLS)
-        if spans and spans[-1][0] is source and spans[-1][1][1] == start:
-            spans[-1] = source, (spans[-1][1][0], end)
-        else:
-            spans.append((source, (start, end)))
-    return spans
-
-
-def _lines_of_span(source: Source, span: Tuple[int, int]) -> Tuple[int, bytes]:
-    """The whole lines of a byte span: the number of the first, and their bytes."""
-    start, end = span
-    data = source.read(start, end)
-    skip = 0 if not start or source.read(start - 1, start) == b"\n" else data.find(b"\n") + 1
-    cut = len(data) if end == source.size else data.rfind(b"\n") + 1
-    return source.line_at(start + skip), data[skip:cut]
-
-
 class _Found:
     """A diagnostic as it stands in a page: what fits which row, and the file that a line above gave."""
 
@@ -8994,40 +9354,49 @@ class _Found:
 
 def _fitting(row: Dialect, page: _Reading) -> List[Tuple[Match[bytes], bytes]]:
     """What fits a row in a page, in order, each line once, with the file that a line above gave."""
-    heads = sorted(
-        (m.start(), b":".join(m.group(name) for name in ("path", "line") if name in m.groupdict()))
-        for expression in row.locations
-        for m in page.find(expression, row.bounded)
-    )
-    found: Dict[int, Tuple[Match[bytes], bytes]] = {}
+    fits: Dict[int, Match[bytes]] = {}
     for expression in row.identities:
-        at, path = 0, b""
         for m in page.find(expression, row.bounded):
-            start = m.start()
-            if start in found:
-                continue
-            while at < len(heads) and heads[at][0] <= start:
-                path, at = heads[at][1], at + 1
-            if path or not row.locations or m.groupdict().get("path"):
-                found[start] = m, path
-    return [found[start] for start in sorted(found)]
+            fits.setdefault(m.start(), m)
+    if not (fits and row.locations):
+        return [(fits[start], b"") for start in sorted(fits)]
+    heads = [m for expression in row.locations for m in page.find(expression, row.bounded)]
+    heads.sort(key=lambda m: m.start())
+    found: List[Tuple[Match[bytes], bytes]] = []
+    at, path = 0, b""
+    for start in sorted(fits):
+        while at < len(heads) and heads[at].start() <= start:
+            path, at = b":".join(heads[at].group(name) for name in ("path", "line") if name in heads[at].groupdict()), at + 1
+        if path or fits[start].groupdict().get("path"):
+            found.append((fits[start], path))
+    return found
 
 
 class _Reporter:
     """What is known of one tool: its rows, the diagnostics that are its own, and where it gives its counts."""
 
-    __slots__ = ("name", "row", "hits", "closing", "passed")
+    __slots__ = ("name", "row", "hits", "places", "closing", "passed")
 
     def __init__(self, row: Dialect) -> None:
         self.name, self.row = row.name, row  # the first row of a name tells how the tool counts
         self.hits: List[_Found] = []
+        self.places: List[Tuple[int, int]] = []  # of each hit: number of its page, offset
         self.closing: List[Tuple[_Reading, Match[bytes]]] = []
         self.passed: List[Tuple[_Reading, Match[bytes]]] = []
 
-    def before(self, page: _Reading, at: int) -> int:
+    def settle(self, order: Dict[int, int]) -> None:
+        """Bring the diagnostics into the order in which they stand; `order` numbers pages by their id."""
+        self.hits.sort(key=lambda hit: (order[id(hit.page)], hit.match.start()))
+        self.places = [(order[id(hit.page)], hit.match.start()) for hit in self.hits]
+
+    def before(self, page: int, at: int) -> int:
         """Where the last of its diagnostics before an offset of a page starts; -1 when none does, -2 when it has none at all."""
-        starts = [hit.match.start() for hit in self.hits if hit.page is page and hit.match.start() < at]
-        return max(starts, default=-1 if self.hits else -2)
+        from bisect import bisect_left
+
+        number = bisect_left(self.places, (page, at)) - 1
+        if number < 0 or self.places[number][0] != page:
+            return -1 if self.hits else -2
+        return self.places[number][1]
 
     def totals(self) -> Dict[str, int]:
         """The tool's own counts."""
@@ -9121,20 +9490,28 @@ def _spans_of(own: List[Tuple[str, int, int]]) -> List[Tuple[str, int, int]]:
         own, gap = spans, gap * 4
 
 
-def parse_diagnostics(sources: List[Source], status: Optional[int], rows: Sequence[Dialect] = ()) -> List[Evidence]:
+def anchors_of(rows: Sequence[Dialect]) -> List[bytes]:
+    """What is looked for in an output that is too large to be read closely as a whole, if users have `rows` of their own."""
+    return [*_ANCHORS, *(literal for row in rows for literal in row.match)]
+
+
+def parse_diagnostics(
+    sources: List[Source], status: Optional[int], rows: Sequence[Dialect] = (), reading: Optional[Tuple[List[_Reading], bool]] = None
+) -> List[Evidence]:
     """What compilers, builds, linters, type checkers, formatters and packaging tools report, for each that is known by its output.
 
-    Lines that several tools could have printed belong to the first row of the table whose sign occurs. Of more than 8 MiB, what
-    stands round words that such reports hold is read; what the tool's own total does not confirm is then `unsure`.
+    Lines that several tools could have printed belong to the first row of the table whose sign occurs; `rows` come before the
+    table. Of more than 8 MiB, what stands round words that such reports hold is read; what the tool's own total does not confirm
+    is then `unsure`.
     """
-    pages, sampled = _readings(sources, _ANCHORS)
+    pages, sampled = reading or read_closely(sources, anchors_of(rows))
     tools: Dict[str, _Reporter] = {}
     taken: List[Set[int]] = [set() for _ in pages]
-    for row in rows or DIAGNOSTICS + PACKAGING + ANY_DIAGNOSTICS:
-        fits = [_fitting(row, page) if page.holds(row) else [] for page in pages]
+    for row in [*rows, *DIAGNOSTICS, *PACKAGING, *ANY_DIAGNOSTICS]:
+        fits = [_fitting(row, page) if page.holds(row.match) else [] for page in pages]
         if row.sign.startswith(_NEAR_BY):
             fits = [_signed(row, page, fit) for page, fit in zip(pages, fits)]
-        elif any(fits) and row.sign and not any(rx(b"(?m)" + row.sign).search(page.text) for page in pages):
+        elif any(fits) and row.sign and not any(page.says(row.sign) for page in pages):
             continue
         tool = tools.setdefault(row.name, _Reporter(row))
         for page, own, fit in zip(pages, taken, fits):
@@ -9144,10 +9521,11 @@ def parse_diagnostics(sources: List[Source], status: Optional[int], rows: Sequen
                     if m.group().count(b"\n") > 1:
                         own.update(m.start() + at for at in find_each(m.group(), b"\n"))
                     tool.hits.append(_Found(row, page, m, path))
+    for tool in tools.values():
+        tool.settle({id(page): number for number, page in enumerate(pages)})
     _give_totals(list(tools.values()), pages)
     found = [tool.evidence(pages, sampled) for tool in tools.values()]
-    if not rows:
-        found += [evidence for page in pages for evidence in _of_json(page)]
+    found += [evidence for page in pages for evidence in _of_json(page)]
     return [evidence for evidence in found if evidence]
 
 
@@ -9165,7 +9543,7 @@ def _signed(row: Dialect, page: _Reading, fit: List[Tuple[Match[bytes], bytes]])
 
 def _give_totals(tools: Sequence[_Reporter], pages: Sequence[_Reading]) -> None:
     """Give each closing line to the tool that said something last before it, since many count in the same words."""
-    for page in pages:
+    for number, page in enumerate(pages):
         ends: Dict[int, List[Tuple[_Reporter, Match[bytes]]]] = {}
         tail = page.tail()
         for tool in tools:
@@ -9175,7 +9553,7 @@ def _give_totals(tools: Sequence[_Reporter], pages: Sequence[_Reading]) -> None:
             if tool.row.success and not tool.hits:
                 tool.passed += [(page, m) for m in page.find(tool.row.success, tool.row.bounded, tail)]
         for at in sorted(ends):
-            nearest = max((tool for tool, _ in ends[at]), key=lambda tool: tool.before(page, at))
+            nearest = max((tool for tool, _ in ends[at]), key=lambda tool: tool.before(number, at))
             nearest.closing += [(page, m) for tool, m in ends[at] if tool is nearest]
 
 
@@ -9213,7 +9591,7 @@ _JSON_REPORT = Dialect("", _JSON_LITERALS, (), severity={b"2": "error", b"1": "w
 
 def _of_json(page: _Reading) -> List[Evidence]:
     """The diagnostics of a report that is one JSON document, or one to a line."""
-    if not rx(rb"\s*[\[{]").match(page.text) or len(page.text) > _JSON_BYTES or not page.holds(_JSON_REPORT):
+    if not rx(rb"\s*[\[{]").match(page.text) or len(page.text) > _JSON_BYTES or not page.holds(_JSON_REPORT.match):
         return []
     documents = _json_documents(page.text)
     found: Dict[str, Evidence] = {}
@@ -9289,127 +9667,50 @@ def _json_text(value: Any, places: str) -> bytes:
 
 # ── what users write in ctx.toml: a row as plain data ──
 
-_EXPRESSIONS = ("identities", "locations", "summary")
-# how many texts, of how many characters
-_PROFILE_LIMITS = {"match": (20, 200), "identities": (20, 500), "locations": (10, 500), "summary": (10, 500)}
-_WIDE = 6  # parts of an expression that may repeat without end
-
 
 def user_profile(name: str, table: Dict[str, Any]) -> Dialect:
-    """The row that a table `[profile.NAME]` of ctx.toml describes.
+    """The row that a checked table `[profile.NAME]` of ctx.toml describes.
 
     `match`: literals, one of which must occur. `identities`: expressions, from the start of a line on, with the groups path,
-    line, col, severity, code and message, or identity. `locations`: expressions for a line that gives the file of those below.
-    `severity`: level by word or code. `summary`: expressions whose named groups are the tool's own counts; total, or else errors,
-    warnings and style, count facts. `success`: what it says when all is well. `more`: further lines of a diagnostic. Raises
-    CtxError, which names the key and what to do.
+    line, col, severity, code and message, or identity and location. `locations`: expressions for a line that gives the file of
+    those below. `severity`: level by word or code. `summary`: expressions whose named groups are the tool's own counts; total, or
+    else errors, warnings and style, count facts. `success`: what it says when all is well. `more`: further lines of a diagnostic.
     """
-    where = "profile." + name
-    if not rx(rb"[A-Za-z][\w.-]{0,39}\Z").match(fsencode(name)):
-        raise CtxError("%s: not a name for a profile" % where, "use a letter, then letters, digits, - . _")
-    known = ["match", "identities", "locations", "severity", "summary", "success", "more"]
-    for key in table:
-        if key not in known:
-            raise CtxError("%s.%s: no such key" % (where, key), "use one of " + ", ".join(known))
-    lists = {key: _profile_texts("%s.%s" % (where, key), table.get(key, []), *_PROFILE_LIMITS[key]) for key in _PROFILE_LIMITS}
-    for key in ("match", "identities"):
-        if not lists[key]:
-            raise CtxError("%s.%s: missing" % (where, key), "give a list of one text or more")
-    groups: Dict[str, Set[str]] = {key: set() for key in _EXPRESSIONS}
-    for key in _EXPRESSIONS:
-        for number, text in enumerate(lists[key]):
-            groups[key].update(_profile_groups("%s.%s[%d]" % (where, key, number), text))
-    for key, needs in (("identities", {"identity", "path"} | ({"line"} if lists["locations"] else set())), ("locations", {"path"})):
-        if lists[key] and not groups[key] & needs:
-            missing = " or ".join(sorted(needs))
-            raise CtxError("%s.%s: no group named %s" % (where, key, missing), "write (?P<path>…) round what names the file")
-    single = {}
-    for key in ("success", "more"):
-        single[key] = _profile_texts("%s.%s" % (where, key), [table[key]], 1, 500)[0] if key in table else b""
-        if single[key]:
-            _profile_groups("%s.%s" % (where, key), single[key])
-    counted = [key for key in ("total", "errors", "warnings", "style") if key in groups["summary"]]
-    identities, locations, summary = [[text.lstrip(b"^") for text in lists[key]] for key in _EXPRESSIONS]
+    texts = {key: [text.encode() for text in profile_texts(table.get(key, []))] for key in PROFILE_TEXTS}
+    rows = {key: [text.lstrip(b"^") for text in texts[key]] for key in texts}
+    named = {group for text in rows["summary"] for group in rx(text).groupindex}
+    counted = [key for key in ("total", "errors", "warnings", "style") if key in named]
     return Dialect(
-        name,
-        lists["match"],
-        identities,
-        locations,
-        _profile_levels(where + ".severity", table.get("severity", {})),
-        summary,
-        single["success"].lstrip(b"^"),
-        more=single["more"].lstrip(b"^") or rb"[ \t]",
+        "user:" + name,
+        texts["match"],
+        rows["identities"],
+        rows["locations"],
+        {word.encode(): level for word, level in table.get("severity", {}).items()},
+        rows["summary"],
+        (rows["success"] or [b""])[0],
+        more=(rows["more"] or [rb"[ \t]"])[0],
         claims=counted[:1] if "total" in counted else counted,
         bounded=True,
     )
 
 
-def _profile_texts(where: str, value: Any, most: int, longest: int) -> List[bytes]:
-    """A list of texts as bytes; one text stands for a list of it."""
-    value = [value] if isinstance(value, str) else value
-    if not isinstance(value, list) or not all(isinstance(text, str) and text for text in value):
-        raise CtxError("%s: not a list of texts" % where, "write ['…', '…']")
-    if len(value) > most or any(len(text) > longest for text in value):
-        raise CtxError("%s: too large" % where, "give at most %d texts of at most %d characters" % (most, longest))
-    return [text.encode() for text in value]
+def user_profiles(settings: Settings) -> List[Dialect]:
+    """The rows that users wrote and that may be used."""
+    return [user_profile(name, table) for name, table in profile_tables(settings).items()]
 
 
-def _profile_levels(where: str, value: Any) -> Dict[bytes, str]:
-    """Levels by word."""
-    names = [*_LEVELS, "ignore"]
-    if not isinstance(value, dict) or not all(isinstance(level, str) and level in names for level in value.values()):
-        raise CtxError("%s: not a table of levels" % where, "give each word one of " + ", ".join(names))
-    return {word.encode(): level for word, level in value.items()}
-
-
-def _profile_groups(where: str, text: bytes) -> List[str]:
-    """The names of an expression's groups. Raises CtxError if it does not compile, or could take time without bound."""
-    import re
-    import warnings
-
-    try:
-        from re import _parser as parser  # type: ignore[attr-defined]
-    except ImportError:
-        import sre_parse as parser
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("error")
-            parsed, names = parser.parse(text), list(re.compile(b"(?m)\n(?:" + text.lstrip(b"^") + b")").groupindex)
-    except (re.error, Warning, OverflowError, RecursionError, ValueError) as error:
-        raise CtxError("%s: %s" % (where, error), "mend the expression; it is one of Python's re, over bytes") from None
-    if _endless_repeats(parsed, False) > _WIDE:
-        fix = "no repeat without end inside another, no two beside each other, at most %d in all" % _WIDE
-        raise CtxError("%s: could take very long" % where, fix)
-    return names
-
-
-def _endless_repeats(items: Any, inside: bool) -> int:
-    """How many parts of an expression repeat without end; far too many when one stands inside or beside another, or looks back."""
-    count, before, far = 0, False, 1000
-    for name, value in _flat(items):
-        endless = False
-        if name.endswith("_REPEAT"):
-            endless = value[1] > 50
-            count += _endless_repeats(value[2], inside or value[1] > 1) + (far if endless and (inside or before) else int(endless))
-        elif name == "BRANCH":
-            parts = [_endless_repeats(branch, inside) for branch in value[1]]
-            endless = any(parts)
-            count += sum(parts) + (far if endless and before else 0)
-        elif name in ("ASSERT", "ASSERT_NOT"):
-            count += _endless_repeats(value[1], inside)
-        elif name in ("GROUPREF", "GROUPREF_EXISTS"):
-            count += far
-        before = endless or (before and name in ("AT", "ASSERT", "ASSERT_NOT"))
-    return count
-
-
-def _flat(items: Any) -> Iterator[Tuple[str, Any]]:
-    """The items of a parsed expression, those of groups in their place."""
-    for op, value in items:
-        if str(op) == "SUBPATTERN":
-            yield from _flat(value[3])
-        else:
-            yield str(op), value
+def try_profile(row: Dialect, source: Source) -> Tuple[Optional[Evidence], List[Tuple[int, bytes]]]:
+    """What a user's row finds in a sample, and the lines that it leaves unread: (number, words); blank ones are not counted."""
+    found = [evidence for evidence in parse_diagnostics([source], None, [row]) if evidence.profile.startswith(row.name + "/")]
+    read: Set[int] = set()
+    for evidence in found:
+        for fact in evidence.facts:
+            read.update(range(fact.first, fact.last + 1))
+    page = _Reading(source, 1, source.read(0, _READ_BYTES))
+    for expression in (*row.locations, *row.summary, *filter(None, (row.success,))):
+        read.update(page.line(m.start()) for m in page.find(expression, True))
+    lines = enumerate(page.text[1:].split(b"\n"), 1)
+    return found[0] if found else None, [(number, line) for number, line in lines if line.strip() and number not in read]
 
 
 # ── the table ──
@@ -9418,6 +9719,7 @@ def _flat(items: Any) -> Iterator[Tuple[str, Any]]:
 _AT_PATH = rb"(?P<path>(?:[A-Za-z]:[\\/][^:\n]{0,400}|(?![>|+=*#'\"`$<-])(?:[^\s:\\/]*[\\/][^:\n]{0,400}|[^\s:]{1,400}))"
 _NO_CODE = rb"(?![^\n]*[a-z]\]$)"
 _CODED = rb"(?=(?:[A-Za-z]:)?[^:\n]*:\d+(?::\d+)?: \[?[A-Zi])"  # most lines fail here, which is fast
+_HEADING = rb"(?P<path>(?:[A-Za-z]:)?(?!\s)[^\n:;{}=]*[^\s:;{}=,.])"  # one with nothing else in its line
 _AT_COLUMN = rb":(?P<line>\d+):(?P<col>\d+)"
 _AT_LINE = rb":(?P<line>\d+)(?::(?P<col>\d+))?"
 _REST = rb"(?P<message>[^\n]*)"
@@ -9469,7 +9771,7 @@ DIAGNOSTICS: List[Dialect] = [
     Dialect("ruff-format", (b"Would reformat: ", b"unformatted: "), (rb"Would reformat: (?P<path>[^\n]+)",
         rb"unformatted: (?P<message>[^\n]+)\n *--> " + _AT_PATH + rb")" + _AT_COLUMN + rb"$"), severity={b"": "unformatted"},
         summary=(rb"(?P<would_be_reformatted>\d+) files? would be reformatted(?:, "
-            rb"(?P<already_formatted>\d+) files? already formatted)?$",), success=rb"\d+ files? already formatted$",
+            rb"(?P<already_formatted>\d+) files? already formatted)?$",), success=rb"\d+ files? (?:already formatted|left unchanged|reformatted)(?:, \d+ files? left unchanged)?$",
         claims=("would_be_reformatted",), more=rb"[ \t]|\d+ +[|+-]"),
     Dialect("flake8", (b".py:", b".pyi:"),
         (_CODED + _AT_PATH + rb"\.pyi?)" + _AT_COLUMN + rb": (?P<code>[A-Z]{1,4}\d{2,4}) " + _REST,
@@ -9507,11 +9809,11 @@ DIAGNOSTICS: List[Dialect] = [
         severity={b"note": "style"}),
     Dialect("yamllint", (b" error ", b" warning "),
         (rb" +(?P<line>\d+):(?P<col>\d+) +(?P<severity>error|warning) +(?P<message>\S[^\n]*?)  \((?P<code>[\w-]+)\)$",),
-        locations=(rb"(?P<path>(?!\s)[^\n]+)(?=\n +\d+:\d+ +(?:error|warning) )",),
+        locations=(_HEADING + rb"(?=\n +\d+:\d+ +(?:error|warning) )",),
         sign=rb"^ +\d+:\d+ +(?:error|warning) +\S[^\n]*  \([\w-]+\)$"),
     Dialect("eslint", (b" error ", b" warning "),
         (rb" +(?P<line>\d+):(?P<col>\d+) +(?P<severity>error|warning) +(?P<message>\S[^\n]*?)(?:  +(?P<code>"
-            rb"(?:@?[\w.-]+/)*[\w.-]+))?$",), locations=(rb"(?P<path>(?!\s)[^\n]+)(?=\n +\d+:\d+ +(?:error|warning) )",),
+            rb"(?:@?[\w.-]+/)*[\w.-]+))?$",), locations=(_HEADING + rb"(?=\n +\d+:\d+ +(?:error|warning) )",),
         summary=(rb"(?:\xe2\x9c\x96|\xe2\x9c\x95|x|X|\xc3\x97) (?P<problems>\d+) problems? \((?P<errors>\d+) errors?, "
             rb"(?P<warnings>\d+) warnings?\)",), more=rb"(?! +\d+:\d+ )[ \t]"),
     Dialect("eslint", (b" [Error", b" [Warning"),
@@ -9522,9 +9824,12 @@ DIAGNOSTICS: List[Dialect] = [
             rb"(?P<code>[^()\n]+)\))?$",), summary=(rb"(?P<problems>\d+) problems?$",), claims=("problems",)),
     Dialect("yamllint", (b": [error] ", b": [warning] "),
         (_AT_PATH + rb")" + _AT_COLUMN + rb": \[(?P<severity>error|warning)\] (?P<message>[^\n]*?)(?: \((?P<code>[\w-]+)\))?$",)),
+    Dialect("yamllint", (b"::error file=", b"::warning file="),
+        (rb"::(?P<severity>error|warning) file=(?P<path>[^,\n]+),line=(?P<line>\d+),col=(?P<col>\d+)::(?P=line):(?P=col) "
+            rb"\[(?P<code>[\w-]+)\] " + _REST,)),
     Dialect("stylelint", ("✖".encode(), "⚠".encode()),
         (rb" +(?P<line>\d+):(?P<col>\d+) +(?P<severity>\xe2\x9c\x96|\xe2\x9a\xa0) +(?P<message>\S[^\n]*?)(?:  +"
-            rb"(?P<code>[\w/@-]+))?$",), locations=(rb"(?P<path>(?!\s)[^\n]+)(?=\n +\d+:\d+ +(?:\xe2\x9c\x96|\xe2\x9a\xa0) )",),
+            rb"(?P<code>[\w/@-]+))?$",), locations=(_HEADING + rb"(?=\n +\d+:\d+ +(?:\xe2\x9c\x96|\xe2\x9a\xa0) )",),
         severity={"✖".encode(): "error", "⚠".encode(): "warning"}, summary=(rb"\xe2\x9c\x96 (?P<problems>\d+) problems? \(",),
         claims=("problems",)),
     Dialect("biome", ("━━".encode(),), (_AT_PATH + rb")" + _AT_COLUMN
@@ -9550,8 +9855,9 @@ DIAGNOSTICS: List[Dialect] = [
     Dialect("markdownlint", (b" MD0", b"/MD0"),
         (_AT_PATH + rb")" + _AT_LINE + rb" (?:(?P<severity>error|warning) )?(?P<code>MD\d{3})(?:/[\w/-]+)? " + _REST,),
         summary=(rb"Summary: (?P<errors>\d+) error\(s\)",), success=rb"Summary: 0 error\(s\)"),
-    Dialect("hadolint", (b" DL", b" SC"),
-        (_AT_PATH + rb"):(?P<line>\d+) (?P<code>(?:DL|SC)\d{4}) (?P<severity>error|warning|info|style): " + _REST,)),
+    Dialect("hadolint", (b" DL", b" SC", b" unexpected "),
+        (_AT_PATH + rb"):(?P<line>\d+) (?P<code>(?:DL|SC)\d{4}) (?P<severity>error|warning|info|style): " + _REST,
+        _AT_PATH + rb"Dockerfile[^\s:]*)" + _AT_COLUMN + rb" (?P<message>unexpected [^\n]*)")),
     Dialect("black", (b"would reformat", b"cannot format ", b"cannot parse", b"would be reformatted"),
         (rb"would reformat (?P<path>[^\n]+)",
         rb"error: cannot parse: (?P<path>[^\n]+):(?P<line>\d+):(?P<col>\d+)(?:\n(?:    [^\n]*\n){1,4}(?P<message>"
@@ -9563,7 +9869,7 @@ DIAGNOSTICS: List[Dialect] = [
         summary=(rb"(?:All done! [^\n]*\n|Oh no! [^\n]*\n)?(?P<would_be_reformatted>\d+) files? would be reformatted",
         rb"[^\n]*?(?P<would_be_left_unchanged>\d+) files? would be left unchanged",
         rb"[^\n]*?(?P<would_fail_to_reformat>\d+) files? (?:would fail|failed) to reformat"),
-        success=rb"(?:All done! [^\n]*\n)?\d+ files? (?:would be |already )?(?:left unchanged|formatted)",
+        success=rb"(?:All done! [^\n]*\n)?\d+ files? (?:would be )?(?:left unchanged|reformatted)[^\n]*\.$",
         claims=("would_be_reformatted", "would_fail_to_reformat")),
     Dialect("prettier", (b"[error] ", b"[warn] "),
         (rb"\[error\] (?P<path>[^\n:]+): (?P<message>(?P<severity>\w*Error): [^\n]*?)(?: \((?P<line>\d+):" rb"(?P<col>\d+)\))?$",
@@ -9613,7 +9919,7 @@ DIAGNOSTICS: List[Dialect] = [
         summary=(rb"(?P<issues>\d+) issues?[:.]$",), success=rb"0 issues\.$", claims=("issues",),
         sign=rb"^\d+ issues?[:.]$|\.go:\d+:\d+: [^\n]* \([a-z]\w+\)\n[^\n]*\n\s*\^"),
     Dialect("dotnet", (b": error ", b": warning "),
-        (rb"(?: +\d+>|\s*)(?P<path>[^\s:(](?::\\)?[^:(\n]*)\((?P<line>\d+),(?P<col>\d+)(?:,\d+,\d+)?\) ?: "
+        (rb"(?: +\d+>| *)(?P<path>[^\s:(](?::\\)?[^:(\n]*)\((?P<line>\d+),(?P<col>\d+)(?:,\d+,\d+)?\) ?: "
             rb"(?P<severity>error|warning) (?P<code>(?!TS)[A-Z]+\d+): (?P<message>[^\n]*?)(?: \[[^\]\n]*proj"
             rb"(?:::[^\]\n]*)?\])?$",
         rb" *(?P<identity>[^\s:][^:\n]*?) ?: (?P<severity>(?:fatal )?error|warning) (?P<code>(?:MSB|CS|NU|NETSDK|"
@@ -9644,7 +9950,7 @@ DIAGNOSTICS: List[Dialect] = [
     Dialect("maven", (b"[ERROR] ", b"[WARNING] "),
         (rb"\[(?P<severity>ERROR|WARNING)\] (?P<path>(?:[A-Za-z]:)?/?[^:\n\[]+\.\w+):\[(?P<line>\d+),(?P<col>\d+)\] "
             rb"(?:error: |warning: )?" + _REST,
-        rb"\[ERROR\] (?P<message>Failed to execute goal (?P<step>[^\n]*?)(?: on project " rb"(?P<project>[^\s:]+))?: [^\n]*)",
+        rb"\[ERROR\] (?P<message>Failed to execute goal (?:on project )?(?P<step>[^\n]*?)(?: on project " rb"(?P<project>[^\s:]+))?: [^\n]*)",
         rb"\[(?:ERROR|FATAL)\] (?P<message>Non-resolvable [^\n]*|\[ERROR\] [^\n]*|The goal you specified[^\n]*|"
             rb"Unknown lifecycle phase[^\n]*|Could not find goal[^\n]*|No plugin found[^\n]*)"),
         summary=(rb"\[INFO\] (?P<errors>\d+) errors? *$",), success=rb"\[INFO\] BUILD SUCCESS", repeats=True,
@@ -9673,7 +9979,9 @@ DIAGNOSTICS: List[Dialect] = [
         rb"error during build:\n(?!Build failed)(?P<message>[^\n]+)(?:\n(?:[^\n]*\n){0,3}?file: (?P<path>[^\n:]+)"
             rb"(?::(?P<line>\d+):(?P<col>\d+))?)?"), success=rb"\xe2\x9c\x93 built in ", sign=rb"^error during build|^vite v\d",
         more=rb"[^\n]|$"),
-    Dialect("docker", (b"failed to solve", b"returned a non-zero code"), (rb"(?:ERROR: )?(?P<step>failed to solve): " + _REST,
+    Dialect("docker", (b"failed to solve", b"returned a non-zero code"),
+        (rb" > (?P<step>\[[^\]\n]*\d+/\d+\] [^\n]*):(?:\n(?!------)[^\n]*){0,60}\n------\n(?P<path>[^\s:]+):(?P<line>\d+)$",
+        rb" > (?P<step>\[[^\]\n]*\d+/\d+\] [^\n]*):$", rb"(?:ERROR: )?(?P<step>failed to solve): " + _REST,
         rb"(?P<message>The command '(?P<step>[^\n]+)' returned a non-zero code: \d+)"), more=rb"(?!)"),
 ]  # fmt: skip
 
@@ -9690,8 +9998,6 @@ ANY_DIAGNOSTICS: List[Dialect] = [
 
 # ── test runners other than pytest and unittest. One engine; what is particular to a runner is a row of a table. ──
 
-RUNNERS_MARKERS = (b"\n",)  # the scan for what such reports hold is the engine's own
-_RUNNER_ANCHORS = (b"FAIL", b"not ok ", b"failed", b"failing", b"ailures", b"panic", b"Failed", b"\xe2\x97\x8f ", b"\xe2\x9c\x96 ")
 _BODY = 24 * KIB  # of the report of one failure, what is read
 _BACK = 256 * KIB  # how far before a verdict the start of its test is looked for
 _RUNNERS_TOLD = 60  # facts of one tool that get context
@@ -9706,26 +10012,27 @@ class Runner:
     are (what opens a list, one of its lines), an empty opening for lines that stand anywhere. All three name tests: `name` is the title, or `titles` over several lines (joined by `join`);
     `kind` is looked up in `kinds` (a kind of fact, "" for none), `location`, `message` and `file` may be given. Each list is an account of the same failures: that which agrees with
     the tool's own count is believed. `region` opens the part in which heads count, `end` closes it and the report of a failure. `closing` finds the tool's own counts:
-    groups are their names, but of `tests`, `suites` and `counts` the text holds numbers with their names. `claims` are the counts of failing tests, `suite_claims` those
+    groups are their names, but of `tests`, `suites` and `counts` the text holds numbers with their names. `claims` are the counts of failing tests (one with "-" is taken off), `suite_claims` those
     of failing suites. `suites` finds lines that give the file or package of the tests below (with `under`, above): `suite` if it failed, `broken` if it could
     not run, `ok`. `opens` are literals that begin a test of a given name, for reports that stand above the verdict. `location` and `message` are looked
     for in a report. `success` finds what a passing run says; `sure` runners are known by their heads even when nothing closes the report. `read` is the
     function for a format that lines do not tell; `details` find lines that tell where or why a test failed that another line names. `after`: reports follow the closing counts. `shared`: heads that follow each other have one report. `leave` closes
     the region where that is not `end`. `nest` parts the names of a test and its subtests: one with failing subtests counts as a suite.
+    `above` finds the lines between which a report stands that comes before its head.
     """
 
     __slots__ = ("name", "match", "heads", "lists", "closing", "claims", "suite_claims", "suites", "kinds", "region", "end", "location", "message",
-                 "success", "notes", "opens", "join", "under", "sure", "after", "shared", "leave", "nest", "details", "read")  # fmt: skip
+                 "success", "notes", "opens", "join", "under", "sure", "after", "shared", "leave", "nest", "details", "above", "read")  # fmt: skip
 
     def __init__(self, name: str, match: Sequence[bytes], heads: Sequence[bytes] = (), lists: Sequence[Tuple[bytes, bytes]] = (), closing: Sequence[bytes] = (),
                  claims: Sequence[str] = ("failed",), suite_claims: Sequence[str] = (), suites: bytes = b"", kinds: Optional[Dict[bytes, str]] = None,
                  region: bytes = b"", end: bytes = b"", location: Sequence[bytes] = (), message: Sequence[bytes] = (), success: bytes = b"", notes: bytes = b"",
                  opens: Sequence[bytes] = (), join: bytes = b" ", under: bool = False, sure: bool = False, after: bool = False, shared: bool = False, leave: bytes = b"", nest: bytes = b"", details: Sequence[bytes] = (),
-                 read: Optional[Callable[[_Reading], Tuple[List[_Case], Dict[str, int]]]] = None) -> None:  # fmt: skip
+                 above: bytes = b"", read: Optional[Callable[[_Reading], Tuple[List[_Case], Dict[str, int]]]] = None) -> None:  # fmt: skip
         self.name, self.match, self.heads, self.lists, self.closing = name, match, heads, lists, closing
         self.claims, self.suite_claims, self.suites, self.kinds = claims, suite_claims, suites, kinds or {}
         self.region, self.end, self.location, self.message, self.success, self.notes = region, end, location, message, success, notes
-        self.opens, self.join, self.under, self.sure, self.after, self.shared, self.leave, self.nest, self.details, self.read = opens, join, under, sure, after, shared, leave or end, nest, details, read
+        self.opens, self.join, self.under, self.sure, self.after, self.shared, self.leave, self.nest, self.details, self.above, self.read = opens, join, under, sure, after, shared, leave or end, nest, details, above, read
 
 
 class _Case:
@@ -9736,24 +10043,6 @@ class _Case:
     def __init__(self, kind: str, name: bytes, page: _Reading, start: int, end: int, account: int = 0, file: bytes = b"", location: bytes = b"", message: bytes = b"") -> None:
         self.kind, self.name, self.page, self.start, self.body, self.end = kind, name, page, start, end, end
         self.account, self.file, self.location, self.message, self.id, self.top = account, file, location, message, b"", start
-
-
-def _runner_pages(sources: Sequence[Source]) -> Tuple[List[_Reading], bool]:
-    """What is read of an output, and whether parts were left out: of more than 8 MiB, the cells in which runners may say something."""
-    readable = [source for source in sources if source.size and not is_binary(source)]
-    if sum(source.size for source in readable) <= _READ_BYTES:
-        return [_Reading(source, 1, source.read(0, source.size)) for source in readable], False
-    worth: Dict[Tuple[int, int], float] = {}
-    for number, source in enumerate(readable):
-        last = (source.size - 1) // _CELLS
-        for anchor in _RUNNER_ANCHORS:
-            cells = _anchored_cells(source, anchor)
-            for cell in cells:
-                worth[number, cell] = worth.get((number, cell), 0.0) + 1.0 / len(cells)
-        for cell in (0, last - 1, last):
-            worth[number, max(cell, 0)] = 2.0
-    chosen = sorted(worth, key=lambda key: (-worth[key], key))[: _READ_BYTES // _CELLS]
-    return [_Reading(source, *_lines_of_span(source, span)) for source, span in _joined_cells(readable, sorted(chosen))], len(chosen) < len(worth)
 
 
 def _group(m: Match[bytes], *names: str) -> bytes:
@@ -9814,6 +10103,8 @@ class _Report:
                     one = line.match(text, at)
         marks = [(m.start(), m) for m in page.find(row.suites)] if row.suites else []
         self.give_files(page, found, marks)
+        if not found:
+            return []
         ends = sorted([case.start for case in found if not case.account] + [at for at, _ in marks] + [m.start() for p, m in self.closings if p is page]
                       + ([m.start() for m in page.find(row.end)] if row.end else []) + [len(text)])  # fmt: skip
         at = 0
@@ -9823,10 +10114,23 @@ class _Report:
                 at += 1
             if not case.account:
                 case.end = min(ends[at], case.body + _BODY)
+        if row.above:
+            self.look_above(page, found)
         for case, after in reversed(list(zip(found, found[1:]))) if row.shared else ():
             if case.end == after.start:
                 case.body, case.end = after.body, after.end
         return [case for case in found if case.kind]
+
+    def look_above(self, page: _Reading, cases: List[_Case]) -> None:
+        """Give each test the report that stands above its verdict, up to the line before that ends another's."""
+        from bisect import bisect_left
+
+        marks = [m.start() for m in page.find(self.row.above)]
+        for case in cases:
+            before = bisect_left(marks, case.start) - 1
+            if not case.account and case.name != case.file:
+                case.end = case.start
+                case.body = max(page.text.find(b"\n", marks[before] + 1), case.end - _BODY) if before >= 0 else case.end
 
     def case(self, page: _Reading, m: Match[bytes], account: int) -> _Case:
         """What a line names."""
@@ -9895,7 +10199,7 @@ class _Report:
             evidence.unsure = "%d tests were planned, %d reported" % (evidence.totals["planned"], sum(self.told.values()) - evidence.totals["planned"])
         if sampled and not self.closings:
             evidence.unsure = evidence.unsure or "only the most promising %s were read" % human(_READ_BYTES)
-        failing = [name for name in tuple(row.claims) + tuple(row.suite_claims) if evidence.totals.get(name)]
+        failing = any((_claimed(self.totals(), names) or 0) > 0 for names in (row.claims, row.suite_claims))
         evidence.outcome = "failed" if facts or failing else "passed"
         closings = self.closings or self.passed
         evidence.summary = next((page.quote(_counting(m), 9.0) for page, m in reversed(closings)), None)
@@ -9927,20 +10231,22 @@ class _Report:
             totals = self.totals(unit if len(self.closings) > 1 else -1)
             own = [case for case in cases if case.account != _SUITES and case.kind != "suite" and case.name != case.file]
             parts = [case for case in cases if case.account == _SUITES or case.kind == "suite" or case.name == case.file]
-            claims = [totals[name] for name in self.row.claims if name in totals]
+            claimed = _claimed(totals, self.row.claims)
             named = [case for case in own if case.account != _DETAIL]
-            chosen = _account(named, sum(claims)) if claims else named
+            chosen = named if claimed is None else _account(named, claimed)
+            if claimed is not None and claimed < len(_keys(chosen)):  # what nothing is said of, a test printed
+                reported = [case for case in chosen if case.page.text[case.body : case.end].strip()]
+                chosen = reported if len(_keys(reported)) == claimed else chosen
             once, often = len(_keys(chosen)), len(chosen) + len(parts if self.row.read else ())
-            missing = max(0, sum(claims) - often) if claims else 0
-            if claims and sum(claims) < once:
-                evidence.unsure = "the tool counts %d failing, the output names %d" % (sum(claims), once)
-            claims = [totals[name] for name in self.row.suite_claims if name in totals]
-            missing += max(0, sum(claims) - len(_keys(parts))) if claims else 0
+            missing = max(0, (claimed or 0) - often)
+            if claimed is not None and claimed < once:
+                evidence.unsure = "the tool counts %d failing, the output names %d" % (claimed, once)
+            missing += max(0, (_claimed(totals, self.row.suite_claims) or 0) - len(_keys(parts)))
             evidence.claimed += missing
             tests += _detailed(chosen, own)
             suites += _detailed(parts, parts)
         evidence.claimed += len(_keys(tests)) + len(_keys(suites))
-        if not (self.closings or self.told) and self.row.closing:
+        if not (self.closings or self.told) and self.row.closing and (tests or suites or not self.passed):
             evidence.claimed, evidence.unsure = -1, "the tool's own totals are missing"
         return tests, suites
 
@@ -9976,7 +10282,7 @@ class _Report:
                     break
         if b"\n" in message:  # said in two lines: the kind of error, then its words
             message, at = b" ".join(part.strip() for part in message.split(b"\n")), -1
-        location = _location(row, body) or case.location or (case.file if case.file != case.name else b"")
+        location = _frame(row.location, body) or case.location or (case.file if case.file != case.name else b"")
         first = page.line(min(case.start, start))
         quoted = page.line(at) if at >= 0 else 0
         last = page.line(max(start + len(body.rstrip()) - 1, case.start))
@@ -10001,9 +10307,10 @@ class _Report:
             marks += [(m.start(), m.end(), False) for p, m in self.passed if p is page]
             marks += [(m.start(), m.end(), False) for m in page.find(self.row.suites)] if self.row.suites else []
             group: List[Tuple[int, int, bool]] = []
+            told = len(page.text) - page.text.endswith(b"\n")  # behind the last LF no line begins
             for mark in sorted(marks) + [(len(page.text), 0, True)]:
                 if group and (mark[0] == len(page.text) or (mark[2] if self.row.after else group[-1][2])):
-                    spans.append((page.source.name, page.line(group[0][0]), page.line(max(end for _, end, _ in group) - 1)))
+                    spans.append((page.source.name, page.line(group[0][0]), page.line(min(max(end for _, end, _ in group), told) - 1)))
                     group = []
                 group.append(mark)
         return _spans_of(spans)
@@ -10015,6 +10322,12 @@ def _counting(m: Match[bytes]) -> int:
         if m.groupdict().get(name):
             return m.string.rfind(b"\n", 0, m.start(name))
     return m.start()
+
+
+def _claimed(totals: Dict[str, int], names: Sequence[str]) -> Optional[int]:
+    """The sum of some counts, those with "-" taken off; None when the tool gives none of them."""
+    known = [-totals[name[1:]] if name.startswith("-") else totals[name] for name in names if name.lstrip("-") in totals]
+    return sum(known) if known else None
 
 
 def _counts(text: bytes, prefix: str) -> Dict[str, int]:
@@ -10077,9 +10390,9 @@ def _distinct(facts: Sequence[Fact]) -> List[Fact]:
     return list(once.values())
 
 
-def _location(row: Runner, body: bytes) -> bytes:
+def _frame(expressions: Sequence[bytes], body: bytes) -> bytes:
     """The first place that a report names in the user's own code, else none."""
-    for expression in row.location:
+    for expression in expressions:
         for m in rx(b"(?m)" + expression).finditer(body):
             place = _group(m, "location")
             if m.groupdict().get("line"):
@@ -10104,16 +10417,18 @@ def _explain_tests(facts: Sequence[Fact], sources: Dict[str, Source]) -> None:
             fact.context.append(Quote(fact.stream, number, raw, value - 0.05 * (number - max(fact.first, fact.quoted))))
 
 
-def parse_runners(sources: List[Source], status: Optional[int], rows: Sequence[Runner] = ()) -> List[Evidence]:
+def parse_runners(
+    sources: List[Source], status: Optional[int], rows: Sequence[Runner] = (), reading: Optional[Tuple[List[_Reading], bool]] = None
+) -> List[Evidence]:
     """What test runners report: the evidence of each that is known by its output, whatever the status.
 
     Failing tests are facts, each once, spelt as the runner prints them; its own totals confirm that none is missing or made up.
     """
-    pages, sampled = _runner_pages(sources)
+    pages, sampled = reading or read_closely(sources, _ANCHORS)
     found: List[Evidence] = []
     loose: List[Evidence] = []
     for row in rows or RUNNERS:
-        if any(literal in page.text for page in pages for literal in row.match):
+        if any(page.holds(row.match) for page in pages):
             report = _Report(row, pages)
             evidence = report.evidence(sampled)
             if evidence:
@@ -10131,22 +10446,28 @@ def _inside(own: Tuple[str, int, int], span: Tuple[str, int, int]) -> bool:
 
 
 def _read_tap(page: _Reading) -> Tuple[List[_Case], Dict[str, int]]:
-    """TAP, nested as node and node-tap nest it: a test's own subtests stand above it, further in.
+    """TAP, nested as node nests it, a test's own subtests above it, or as node-tap and vitest do, between braces below it; further in.
 
     Source: testanything.org, versions 13 and 14.
     """
     text = page.text
     cases: List[_Case] = []
     above: List[Tuple[int, _Case]] = []
+    around: List[Tuple[int, bytes, Optional[_Case]]] = []
     told = {"passed": 0, "failed": 0, "skipped": 0, "todo": 0}
     plan = [int(m.group(1)) for m in page.find(rb"1\.\.(\d+)(?: |$)")]
     if not plan:
         return [], {}
-    line = rb"(?P<indent> *)(?P<kind>not ok|ok)(?: (?P<number>\d+))?(?: +- +| +|$)(?P<name>[^\n]*?)(?: +# ?(?P<tag>(?:[Ss][Kk][Ii][Pp]|[Tt][Oo][Dd][Oo]|time=)[^\n]*))?(?: \{)?$"
+    braced = rx(rb"\n *(?:not )?ok [^\n]* \{\n").search(text) is not None
+    line = rb"(?P<indent> *)(?P<kind>not ok|ok)(?: (?P<number>\d+))?(?: +- +| +|$)(?P<name>[^\n]*?)(?: in \d+ms)?(?: +# ?(?P<tag>(?:[Ss][Kk][Ii][Pp]|[Tt][Oo][Dd][Oo]|time=)[^\n]*))?(?: \{)?$"
     for m in page.find(line):
+        if cases and m.start() < cases[-1].end:
+            continue  # part of the diagnostics
         depth, tag = len(m.group("indent")), (m.group("tag") or b"").lower()[:4]
         name = m.group("name").replace(b"\\#", b"#") or b"%s %s" % (m.group("kind"), m.group("number") or b"")
-        under = [case for at, case in above if at > depth]
+        while around and around[-1][0] >= depth:
+            around.pop()
+        under = [case for at, case in above if at > depth and not braced]
         above = [(at, case) for at, case in above if at <= depth]
         for case in under:
             case.name = name + b" " + case.name
@@ -10154,20 +10475,25 @@ def _read_tap(page: _Reading) -> Tuple[List[_Case], Dict[str, int]]:
         if not depth:
             told["skipped" if tag == b"skip" else "todo" if tag == b"todo" else "failed" if failed else "passed"] += 1
         if failed:
-            case = _Case("suite" if under else "failed", name, page, m.start(), m.end())
+            case = _Case("suite" if under else "failed", b" ".join([outer for _, outer, _ in around] + [name]), page, m.start(), m.end())
             case.end = _yaml_end(text, m.end(), depth)
             cases.append(case)
             above.append((depth, case))
+            for _, _, parent in around:
+                if parent:
+                    parent.kind = "suite"
         above += [(depth, case) for case in under]
+        if m.group().endswith(b" {"):  # its subtests stand below it
+            around.append((depth, name, case if failed else None))
     if sum(plan) != sum(told.values()):
         told["planned"] = sum(plan)
     return cases, told if len(told) < 5 or cases else {}
 
 
 def _yaml_end(text: bytes, at: int, depth: int) -> int:
-    """Where the diagnostics below a line of TAP end: a block of YAML, or comments."""
+    """Where the diagnostics below a line of TAP end: a block of YAML, comments, or lines that stand further in."""
     margin = b" " * depth
-    m = rx(rb"\n%s  ---[^\n]*\n(?:(?!%s  \.\.\.)[^\n]*\n){0,400}%s  \.\.\.|(?:\n%s# [^\n]*)+" % (margin, margin, margin, margin)).match(text, at)
+    m = rx(rb"\n%s  ---[^\n]*\n(?:(?!%s  \.\.\.)[^\n]*\n){0,400}%s  \.\.\.|(?:\n%s# [^\n]*)+|(?:\n%s  (?! *(?:not )?ok |---)[^\n]+){1,400}" % ((margin,) * 5)).match(text, at)
     return m.end() if m else at
 
 
@@ -10234,32 +10560,6 @@ def _read_go_json(page: _Reading) -> Tuple[List[_Case], Dict[str, int]]:
     return cases, {name: count for name, count in told.items() if sum(told.values())}
 
 
-def _read_junit(page: _Reading) -> Tuple[List[_Case], Dict[str, int]]:
-    """JUnit XML printed in an output. Source: the schema that Ant's and Surefire's reports follow."""
-    from html import unescape
-
-    cases: List[_Case] = []
-    told: Dict[str, int] = {}
-    for report in rx(rb"(?s)\n[ \t]*(?:<\?xml[^>\n]*>\s*)?<(testsuites?)\b[^>]*>.*?</\1>").finditer(page.text):
-        counted = len(cases)
-        for m in rx(rb"(?s)<testcase\b((?:[^>\"']|\"[^\"]*\"|'[^']*')*?)(/>|>(.*?)</testcase>)").finditer(report.group()):
-            attributes, body = (dict(rx(rb"([\w:.-]+)=[\"']([^\"']*)[\"']").findall(text or b"")) for text in (m.group(1), b""))
-            problem = rx(rb"(?s)<(failure|error)\b((?:[^>\"']|\"[^\"]*\"|'[^']*')*?)(?:/>|>(.*?)</\1>)").search(m.group(3) or b"")
-            told["tests"] = told.get("tests", 0) + 1
-            if not problem:
-                continue
-            said = dict(rx(rb"([\w:.-]+)=\"([^\"]*)\"").findall(problem.group(2)))
-            text = said.get(b"message") or (problem.group(3) or b"").replace(b"<![CDATA[", b"").strip().split(b"\n")[0]
-            name, message = (unescape(part.decode("utf-8", "replace")).encode().strip() for part in (b"::".join(filter(None, (attributes.get(b"classname", b""), attributes.get(b"name", b"")))), text))
-            case = _Case("failed", name, page, report.start() + m.start() - 1, report.start() + m.end(), message=message.split(b"\n")[0] or b"failed")
-            if attributes.get(b"file"):
-                case.location = attributes[b"file"] + (b":" + attributes[b"line"] if attributes.get(b"line") else b"")
-            cases.append(case)
-        head = dict(rx(rb"\b(failures|errors)=\"(\d+)\"").findall(report.group()[: report.group().find(b"<testcase")]))
-        told["failed"] = told.get("failed", 0) + (sum(map(int, head.values())) if head else len(cases) - counted)
-    return cases, told
-
-
 # ── what is particular to each runner ──
 
 _JS_FRAME = rb"^ +at (?:[^\n]*?\()?(?P<location>(?:file://)?[^\s()][^\n()]*?:\d+:\d+)\)?$"
@@ -10270,7 +10570,7 @@ _NODE_COUNTS = tuple(
 
 _GTEST_RAN = (
     rb"\[==========\] (?P<tests_ran>\d+) tests? from \d+ test (?:suites?|cases?) ran\.[^\n]*\n\[  PASSED  \] (?P<passed>\d+) tests?\."
-    rb"(?:\n\[  SKIPPED \][^\n]*)*(?:\n\[  FAILED  \] (?P<failed>\d+) tests?, listed)?"
+    rb"(?:\n\[  SKIPPED \] (?P<skipped>\d+) tests?[^\n]*)?(?:\n\[  SKIPPED \][^\n]*)*(?:\n\[  FAILED  \] (?P<failed>\d+) tests?, listed)?"
 )
 
 RUNNERS: List[Runner] = [
@@ -10299,10 +10599,50 @@ RUNNERS: List[Runner] = [
         closing=(rb"  (?P<passing>\d+) passing \([^\n]*\)$(?:\n  (?P<pending>\d+) pending)?(?:\n  (?P<failing>\d+) failing)?",),
         claims=("failing",), region=rb"  \d+ failing$", end=rb"  \d+ passing \(", after=True, location=(_JS_FRAME,),
     ),
+    Runner(
+        "ava", (b"\xe2\x94\x80\n\n  ",),
+        heads=(rb"(?:(?<=\n\n\n\n)|(?<=\xe2\x94\x80\n\n))  (?P<name>\S[^\n]*)\n$(?=\n  (?!\xe2\x9c|- )\S)", rb"  (?:Uncaught exception|Unhandled rejection) in (?P<file>\S[^\n]*)$"),
+        closing=(rb"(?<=\xe2\x94\x80\n\n)(?=  \d+ (?:tests? (?:failed|passed)|hooks? failed|uncaught exception|unhandled rejection))(?:  (?P<hooks_failed>\d+) hooks? failed\n?)?"
+                 rb"(?:  (?P<failed>\d+) tests? failed\n?)?(?:  (?P<passed>\d+) tests? passed\n?)?(?:  (?P<known>\d+) known failures?\n?)?(?:  (?P<skipped>\d+) tests? skipped\n?)?"
+                 rb"(?:  (?P<todo>\d+) tests? todo\n?)?(?:  (?P<unhandled>\d+) unhandled rejections?\n?)?(?:  (?P<uncaught>\d+) uncaught exceptions?\n?)?",),
+        claims=("failed", "hooks_failed"), suite_claims=("uncaught", "unhandled"), region=rb"  \xe2\x94\x80$", end=rb"  \xe2\x94\x80$|  \xe2\x9c\x98 ", leave=rb"  \d+ (?:tests?|hooks?) (?:failed|passed)$",
+        location=(rb"^ +\xe2\x80\xba (?:[^\n]* \()?(?P<location>[^\s()]+:\d+:\d+)\)?$", _JS_FRAME, rb"^  (?P<location>\S+\.\w+:\d+)$"),
+        message=(rb"^  (?P<message>\w*Error: [^\n]+)", rb"^  (?P<message>(?:Difference|Value|Error thrown|Rejected)[^\n]*)"),
+    ),
+    Runner(
+        "jasmine", (b" specs, ", b" spec, "),
+        heads=(rb"\d+\) (?P<name>\S[^\n]*)$(?=\n  Message:$)", rb"(?P<kind>Suite error): (?P<name>[^\n]+)$"),
+        closing=(rb"(?P<specs>\d+) specs?, (?P<failures>\d+) failures?(?:, (?P<pending>\d+) pending specs?)?(?:\nRandomized[^\n]*)?\nFinished in [\d.]+ seconds?",),
+        claims=("failures",), kinds={b"Suite error": "error"}, region=rb"Failures:$", end=rb"(?:Pending:|\d+ specs?, )", location=(_JS_FRAME,), message=(rb"^  Message:\n +(?P<message>[^\n]+)",),
+    ),
+    Runner(
+        "bun-test", (b"\nRan ", b"(fail) "),
+        heads=(rb"(?:\(fail\)|\xe2\x9c\x97) (?P<name>[^\n]*?)(?: \[[\d.]+m?s\])?$", rb"# Unhandled error between tests$"),
+        closing=(rb" *(?P<pass>\d+) pass\n(?: *(?P<skip>\d+) skip\n)?(?: *(?P<todo>\d+) todo\n)?(?: *(?P<filtered>\d+) filtered out\n)? *(?P<fail>\d+) fail\n(?: *(?P<error>\d+) errors?\n)?(?: *\d+ (?:snapshots?|expect\(\))[^\n]*\n)*Ran \d+ tests? across \d+ files?\.[^\n]*",),
+        claims=("fail", "-error"), suite_claims=("error",), suites=rb"(?P<ok>(?!\()[^\s:][^\n:]*\.[cm]?[jt]sx?):$", end=rb" *\d+ pass$|\d+ tests? (?:failed|skipped|todo):$", above=rb"(?:\((?:pass|fail|skip|todo)\)|\xe2\x9c\x93|\xe2\x9c\x97|\xc2\xbb|\xe2\x9c\x8e) |(?!\()[^\s:][^\n:]*\.[cm]?[jt]sx?:$|-{20,}$",
+        location=(rb"^ +at (?:[^\n]*\()?(?P<location>[^\s()]+:\d+:\d+)\)?$",), message=(rb"^(?P<message>(?:\w*[Ee]rror|AssertionError|\w+Exception)(?: \[[^\]\n]*\])?: [^\n]+)", rb"^(?P<message>error: [^\n]+)"),
+    ),
+    Runner(
+        "deno-test", (b" passed", b"running "),
+        heads=(rb"(?P<name>\S[^\n]*?) => (?P<location>\S+:\d+:\d+)\n(?=error: )", rb"(?P<name>\S+) \(uncaught error\)$"),
+        lists=((rb" FAILURES \n", rb"(?P<name>\S[^\n]*?) => (?P<location>\S+:\d+:\d+)$"),),
+        closing=(rb"(?:ok|FAILED) \| (?P<passed>\d+) passed(?: \(\d+ steps?\))? \| (?P<failed>\d+) failed(?: \((?P<failed_steps>\d+) steps?\))?(?: \| (?P<ignored>\d+) ignored(?: \(\d+ steps?\))?)?[^\n]* \([\d.]+m?s\)$",),
+        nest=b" ... ", region=rb" ERRORS $", leave=rb" FAILURES $", end=rb" (?:ERRORS|FAILURES) $|(?:ok|FAILED) \| \d+ passed|running \d+ tests? from ", location=(rb"^ +at (?:[^\n]*\()?(?P<location>[^\s()]+:\d+:\d+)\)?$",),
+        message=(rb"^error: (?P<message>[^\n]+)",),
+    ),
+    Runner(
+        "exunit", (b" tests, ", b" test, "),
+        heads=(rb" *\d+\) (?P<name>[^\s:][^\n]* \([\w.]+\))\n +(?P<location>\S+:\d+)$", rb" +\d+\) (?P<name>[\w.]+): (?P<kind>failure on setup_all) callback[^\n]*$"),
+        closing=(rb"Finished in [\d.]+ seconds[^\n]*\n(?:\d+ (?:doctests?|propert(?:y|ies)|features?), )*(?P<tests_run>\d+) tests?, (?P<failures>\d+) failures?(?:, (?P<excluded>\d+) excluded)?(?:, (?P<invalid>\d+) invalid)?(?:, (?P<skipped>\d+) skipped)?$(?=\n(?:\n?Randomized|\n?$|\Z))",),
+        claims=("failures",), kinds={b"failure on setup_all": "suite"}, end=rb" {0,4}\S",
+        location=(rb"^ {7,}(?:\([^)\n]*\) )?(?!lib/ex_unit)(?P<location>(?:test|lib|apps)/[^\s:]+:\d+)",),
+        message=(rb"^ +\*\* (?P<message>\([^\n]+)", rb"^ {5}(?P<message>(?!code:|stacktrace:)[^\s:]+ [^\n]+)$"),
+    ),
     Runner("node-test", (b"\xe2\x84\xb9 tests ",), closing=_NODE_COUNTS[:1], claims=("fail", "cancelled"), read=_read_node, location=(), after=True),
     Runner("tap", (b"ok ",), closing=_NODE_COUNTS[1:], claims=("fail", "cancelled"), read=_read_tap,
-           location=(rb"(?:location|at|file): '?\"?(?P<location>[^\s'\"]+:\d+(?::\d+)?)", rb"in test file (?P<location>[^\n]*?), line (?P<line>\d+)", rb"fileName: \"?(?P<location>[^\s\"]+)\"?\n(?:[^\n]*\n)?\s*lineNumber: (?P<line>\d+)"),
-           message=(rb"^ *error: \|-\n\s*(?P<message>[^\n]+)", rb"^ *(?:error|message): (?P<message>[^\n]+)$", rb"^# +(?P<message>`[^\n]*)")),
+           location=(_JS_FRAME, rb"at: [^\n(]*\((?P<location>[^\s()]+:\d+:\d+)\)", rb"(?:location|at|file): '?\"?(?P<location>[^\s'\"]+:\d+(?::\d+)?)", rb"in test file (?P<location>[^\n]*?), line (?P<line>\d+)", rb"fileName: \"?(?P<location>[^\s\"]+)\"?\n(?:[^\n]*\n)?\s*lineNumber: (?P<line>\d+)"),
+           message=(rb"^ *error: \|-\n\s*(?P<message>[^\n]+)", rb"^ *message: \|\n(?: *\(in [^\n]*\n)? *(?P<message>[^\n]+)", rb"^ *(?:error|message): (?!''$|\"\"$)(?P<message>[^\n]+)$", rb"^# +(?P<message>`[^\n]*)",
+                    rb"^ *(?P<message>(?:expected|wanted): [^\n]+)", rb"^ +(?P<message>(?!---)[^\n]+)")),
     Runner("go-test", (b"--- FAIL: ", b"FAIL\t", b"ok  \t", b"panic: "),
            heads=(rb" *--- FAIL: (?P<name>\S+) \([\d.]+s\)$",), join=b".", nest=b"/",
            lists=((rb"\t?running tests:$", rb"\t+(?P<name>\S+) \("), (b"", rb"[\w./-]+\.(?P<name>(?:Test|Example|Fuzz|Benchmark)\w*)\([^\n]*\)\n\t(?P<location>\S+:\d+)[^\n]*\ntesting\.tRunner\(")),
@@ -10341,7 +10681,7 @@ RUNNERS: List[Runner] = [
         "gtest", (b"[==========] ",),
         heads=(rb"\[ RUN      \] (?P<name>\S+)\n(?=(?:(?!\[ RUN      \] )[^\n]*\n)*?\[  FAILED  \] (?P=name)[ ,(])",),
         lists=((rb"\[  FAILED  \] \d+ tests?, listed below:$", rb"\[  FAILED  \] (?P<name>\S+?)(?:, where [^\n]*)?$"), (b"", rb"\[  FAILED  \] (?P<name>\S+?)(?:, where [^\n]*)? \(\d+ ms\)$")),
-        closing=(rb"\[==========\] Running \d+ tests?[^\n]*\n(?:(?!\[==========\] )[^\n]*\n)*" + _GTEST_RAN, _GTEST_RAN),
+        closing=(rb"\[==========\] Running \d+ tests?[^\n]*\n(?:(?!\[==========\] )[^\n]*\n)*" + _GTEST_RAN, _GTEST_RAN), claims=("tests_ran", "-passed", "-skipped"),
         end=rb"\[  FAILED  \] |\[ RUN ", location=(rb"^(?P<location>[^\s:][^\n:]*:\d+): (?:Failure|error)", rb"^(?P<location>[^\s(][^\n(]*)\((?P<line>\d+)\): (?:error|Failure)"),
         message=(rb"(?:: Failure|error: [^\n]*)\n(?P<message>[^\n]+)", rb"^(?P<message>unknown file[^\n]*|C\+\+ exception [^\n]*)"), after=True,
     ),
@@ -10364,7 +10704,7 @@ RUNNERS: List[Runner] = [
     ),
     Runner(
         "phpunit", (b"PHPUnit ", b"\nOK (", b"Assertions: "),
-        heads=(rb"\d+\) (?P<name>\S[^\n]*)$",),
+        heads=(rb"\d+\) (?P<name>\S[^\n]*)$",), lists=((b"", rb" \xe2\x9c\x98 (?P<name>[^\n]+)\n   \xe2\x94\x82 *\n   \xe2\x94\x82 (?P<message>[^\n]*)$"),),
         closing=(rb"(?P<counts>Tests: \d+, Assertions: [^\n]*)\.$", rb"OK \((?P<tests_run>\d+) tests?, (?P<assertions>\d+) assertions?\)"), claims=("errors", "failures"),
         region=rb"There (?:was|were) \d+ (?P<kind>[\w ]+?)s?:$", end=rb"(?:FAILURES!|ERRORS!|WARNINGS!|OK[ ,(]|--$)",
         kinds={b"error": "failed", b"failure": "failed", b"warning": "", b"risky test": "", b"skipped test": "", b"incomplete test": "", b"PHPUnit error": "error",
@@ -10400,10 +10740,9 @@ RUNNERS: List[Runner] = [
         end=rb"  evaluation", success=rb"(?:  evaluation failed :\(|  congratulations :\))",
     ),
     Runner("nox", (b"nox > ",), heads=(rb"nox > \* (?P<name>[^\n]+?): (?P<message>failed|aborted)$",), success=rb"nox > (?:Ran \d+ sessions:|Session [^\n]* (?:was successful|failed|aborted)[^\n]*)$"),
-    Runner("junit-xml", (b"<testsuite",), read=_read_junit, claims=("failed",), location=(rb"(?P<location>[\w./\\-]+\.\w+:\d+)",)),
     # from here on from documented formats: these tools were not run
     Runner(
-        "gradle-test", (b" FAILED\n", b"BUILD SUCCESSFUL in "),
+        "gradle-test", (b" FAILED\n", b"BUILD SUCCESSFUL in "), success=rb"(?:> Task )?:\S*[tT]est\n(?:[^\n]*\n){0,400}?BUILD SUCCESSFUL in [^\n]*",
         heads=(rb"(?P<name>[\w.$]+ > \S[^\n]*?) FAILED$",),
         closing=(rb"(?P<completed>\d+) tests? completed(?:, (?P<failed>\d+) failed)?(?:, (?P<skipped>\d+) skipped)?$",), end=rb"(?:> Task |\d+ tests? completed|[\w.$]+ > |FAILURE: |Finished generating )",
         location=(rb"^ +(?:at |[\w.$]+(?:Error|Exception|Failure)\w*(?::[^\n]*)? at )(?:[^\n(]*\()?(?P<location>\w+\.(?:java|kt|groovy|scala):\d+)\)?",),
@@ -10443,46 +10782,428 @@ RUNNERS: List[Runner] = [
 ]  # fmt: skip
 
 
+# ── machine reports: what tools write for programs, found in an output. What differs between them is a row of a table. ──
+
+_REPORT_BYTES = 4 * MIB  # of JSON that is taken apart
+_BROKEN_DOCUMENTS = 200  # lines that begin like JSON and are none, before the search for documents is given up
+
+
+class Records:
+    """Test results as JSON, as data.
+
+    `marks` are keys that only the object of one test has. A place is a key, a dot goes a level down, `|` parts alternatives, and
+    what starts with ^ stands in the object around. `identity`, `status`, `location` (path, line, column) and `message` are places;
+    `failing` maps a status to the kind of fact it makes, where "" stands for any status at all. An object that lists its tests
+    under `holds` is told only when none of them failed. `counted` are keys of the object in which the tool counts, `totals` say
+    where, by name; those in `claims` count failing tests. `frames` find a place in the message, `words` what it says, if not its
+    first line.
+    """
+
+    __slots__ = ("name", "marks", "identity", "status", "failing", "location", "message", "holds", "counted", "totals", "claims", "frames", "words")
+
+    def __init__(self, name: str, marks: Sequence[str], identity: str, status: str, failing: Dict[str, str], location: Sequence[str], message: str,
+                 holds: str = "", counted: Sequence[str] = (), totals: Optional[Dict[str, str]] = None, claims: Sequence[str] = (),
+                 frames: Sequence[bytes] = (), words: bytes = b"") -> None:  # fmt: skip
+        self.name, self.marks, self.identity, self.status, self.failing = name, marks, identity, status, failing
+        self.location, self.message, self.holds, self.counted, self.totals = location, message, holds, counted, totals or {}
+        self.claims, self.frames, self.words = claims, frames, words
+
+    def fact(self, item: Dict[str, Any], around: Any) -> Optional[Fact]:
+        """What an object with these marks tells of a test that failed; None when it did not."""
+        text = strip_ansi(_json_at(item, around, self.message)).strip()
+        status = _json_at(item, around, self.status).decode("utf-8", "replace")
+        kind = (self.failing.get(status) or self.failing.get("")) if status else None
+        inner = item.get(self.holds)
+        if not kind or (isinstance(inner, list) and any(_json_text(one, self.status).decode("utf-8", "replace") in self.failing for one in inner)):
+            return None
+        place = _frame(self.frames, text) or b":".join(filter(None, (_json_at(item, around, place) for place in self.location)))
+        said = rx(b"(?m)" + self.words).search(text) if self.words else None
+        message = said.group("message") if said else text.partition(b"\n")[0]
+        identity = _json_at(item, around, self.identity)
+        return Fact(kind, identity, place, message.strip(), value=_OWN[kind]) if identity else None
+
+
+_PYTEST_PHASES = ("call", "setup", "teardown")
+_PYTEST_CRASH = {key: "|".join(["%s.crash.%s" % (phase, key) for phase in _PYTEST_PHASES] + ["longrepr.reprcrash." + key]) for key in ("path", "lineno", "message")}
+_PYTEST_WORDS = rb"^E +(?P<message>\S[^\n]*)"
+_RECORDS: List[Records] = [
+    Records("pytest-reportlog", ("$report_type", "nodeid", "result"), "nodeid", "outcome", {"failed": "suite"}, (), "longrepr.longrepr|longrepr", words=_PYTEST_WORDS),
+    Records("pytest-reportlog", ("$report_type", "nodeid", "outcome"), "nodeid", "outcome", {"failed": "failed"},
+            (_PYTEST_CRASH["path"], _PYTEST_CRASH["lineno"]), _PYTEST_CRASH["message"] + "|longrepr.longrepr|longrepr"),
+    Records("pytest-reportlog", ("$report_type", "exitstatus"), "", "", {}, (), "", counted=("$report_type", "exitstatus"), totals={"exit status": "exitstatus"}),
+    Records("pytest-json", ("nodeid", "outcome", "keywords", "lineno"), "nodeid", "outcome", {"failed": "failed", "error": "error"},
+            (_PYTEST_CRASH["path"], _PYTEST_CRASH["lineno"]), _PYTEST_CRASH["message"], counted=("total", "collected"),
+            totals={"failed": "failed", "errors": "error", "passed": "passed", "skipped": "skipped"}, claims=("failed", "errors")),
+    Records("pytest-json", ("nodeid", "outcome", "result"), "nodeid", "outcome", {"failed": "suite"}, (), "longrepr", words=_PYTEST_WORDS),
+    Records("jest-json", ("ancestorTitles", "fullName", "status"), "fullName", "status", {"failed": "failed"},
+            ("^name", "location.line", "location.column"), "failureMessages.0", frames=(_JS_FRAME,), counted=("numFailedTests", "numPassedTests"),
+            totals={"failed": "numFailedTests", "passed": "numPassedTests", "pending": "numPendingTests", "todo": "numTodoTests"}, claims=("failed",)),
+    Records("jest-json", ("assertionResults", "status", "name"), "name", "status", {"failed": "suite"}, ("name",), "message", holds="assertionResults",
+            words=rb"^ +(?!\xe2\x97\x8f)(?P<message>\S[^\n]*)"),
+    Records("mocha-json", ("title", "fullTitle", "err"), "fullTitle", "err.message|err.stack|err.code|err", {"": "failed"}, ("file",), "err.stack|stack|err.message|err",
+            frames=(_JS_FRAME,), counted=("suites", "passes", "failures"), totals={"passing": "passes", "pending": "pending", "failing": "failures"}, claims=("failing",)),
+    Records("playwright-json", ("projectName", "expectedStatus", "status", "results"), "^title", "status", {"unexpected": "failed"},
+            ("^file", "^line", "^column"), "results.0.error.message", counted=("expected", "unexpected", "flaky"),
+            totals={"failed": "unexpected", "passed": "expected", "flaky": "flaky", "skipped": "skipped"}, claims=("failed",)),
+    Records("rspec-json", ("id", "full_description", "status"), "full_description", "status", {"failed": "failed"}, ("file_path", "line_number"),
+            "exception.message", counted=("example_count", "failure_count"), totals={"examples": "example_count", "failures": "failure_count",
+            "pending": "pending_count", "errors outside": "errors_outside_of_examples_count"}, claims=("failures", "errors outside")),
+    Records("cargo-json", ("type", "event", "name"), "name", "event", {"failed": "failed", "timeout": "failed"}, (), "stdout|message",
+            frames=(rb"panicked at (?:'[^\n]*', )?(?P<location>[^\s:'][^\n:']*:\d+:\d+)",), counted=("event", "passed", "failed"), claims=("failed",),
+            words=rb"(?:panicked at [^\n]*:\n)(?P<message>[^\n]+)",
+            totals={"passed": "passed", "failed": "failed", "ignored": "ignored"}),
+]  # fmt: skip
+_SARIF_LEVELS = {b"error": ("error", 9.0), b"warning": ("warning", 5.0), b"note": ("style", 3.0), b"none": ("style", 3.0)}
+REPORT_MARKERS = (
+    b"<testsuite", b"<checkstyle", b'"nodeid"', b'"ancestorTitles"', b'"assertionResults"', b'"fullTitle"', b'"expectedStatus"',
+    b'"full_description"', b'"event"', b'"physicalLocation"', b'"runs"',
+)  # fmt: skip
+
+
+def parse_reports(sources: List[Source], status: Optional[int]) -> List[Evidence]:
+    """Machine reports in an output: JUnit and Checkstyle XML, SARIF, and the JSON of test runners. A file that the output only names is not read."""
+    found: List[Evidence] = []
+    for page in read_closely(sources, REPORT_MARKERS)[0]:
+        found += filter(None, (_of_junit(page), _of_checkstyle(page)))
+        if any(marker in page.text for marker in REPORT_MARKERS[2:]) and len(page.text) <= _REPORT_BYTES:
+            found += _of_documents(page)
+    return found
+
+
+def _of_documents(page: _Reading) -> List[Evidence]:
+    """The tests and results that JSON documents tell of, each format for itself."""
+    found: Dict[str, Evidence] = {}
+    told = {"sarif"}  # formats of which there is more than counts
+    for first, last, document in _json_values(page.text.decode("utf-8", "surrogateescape")):
+        spelt = _Spelling(page, page.first + first - 1, page.first + last - 1)
+        if isinstance(document, dict) and isinstance(document.get("runs"), list) and all(_json_text(run, "tool.driver.name") for run in document["runs"]):
+            found["sarif"] = _joined(found.get("sarif"), spelt, "sarif", *_sarif(document))
+        for item, around in _json_objects(document):
+            for row in _RECORDS:
+                marked = all(key in item for key in row.marks) and item.get("type", "test") == "test"
+                counted = bool(row.counted) and all(key in item for key in row.counted)
+                if marked or counted:
+                    told.update([row.name] if marked else [])
+                    totals = {name: item[key] for name, key in row.totals.items() if isinstance(item.get(key), int)} if counted else {}
+                    fact = row.fact(item, around) if marked else None
+                    found[row.name] = _joined(found.get(row.name), spelt, row.name, [fact] if fact else [], totals)
+                    break
+    for name, evidence in found.items():
+        _check_records(evidence, next((row for row in _RECORDS if row.name == name and row.counted), None))
+    return [evidence for name, evidence in found.items() if name in told]
+
+
+def _joined(evidence: Optional[Evidence], spelt: _Spelling, name: str, facts: Sequence[Fact], totals: Dict[str, int]) -> Evidence:
+    """The evidence with what one more object says."""
+    evidence = evidence or Evidence(name + "/v1")
+    for fact in facts:
+        fact.stream, fact.first = spelt.page.source.name, spelt.line(fact.identity if name != "sarif" else fact.message)
+        fact.last = fact.first
+        evidence.facts.append(fact)
+    for label, count in totals.items():
+        evidence.totals[label] = evidence.totals.get(label, 0) + count
+    span = (spelt.page.source.name, spelt.first, spelt.last)
+    if span not in evidence.span[-1:]:
+        evidence.span.append(span)
+    return evidence
+
+
+def _check_records(evidence: Evidence, row: Optional[Records]) -> None:
+    """Each test once; what the tool's own counts say of their number."""
+    evidence.facts = _distinct(evidence.facts)
+    evidence.claimed = len(evidence.facts)
+    evidence.span = _spans_of(evidence.span)
+    failing = any(fact.kind not in ("warning", "style") for fact in evidence.facts)
+    if row:
+        claims = sum(evidence.totals.get(name, 0) for name in row.claims)
+        known = sum(1 for fact in evidence.facts if fact.kind != "suite")
+        evidence.claimed += max(0, claims - known)
+        if not evidence.totals:
+            evidence.unsure = "the tool's own totals are missing"
+        elif row.claims and claims < known:
+            evidence.unsure = "the tool counts %d failing, the output names %d" % (claims, known)
+        failing = failing or claims > 0
+    evidence.outcome = "failed" if failing else "" if evidence.facts else "passed"
+
+
+class _Spelling:
+    """Where words of a JSON document stand in a page: each is looked for behind the one before it."""
+
+    __slots__ = ("page", "first", "last", "at")
+
+    def __init__(self, page: _Reading, first: int, last: int) -> None:
+        self.page, self.first, self.last, self.at = page, first, last, 0
+
+    def line(self, words: bytes) -> int:
+        """The line of some words that a string holds whole; the document's first when they are not found."""
+        import json
+
+        if self.first == self.last:
+            return self.first
+        start = self.page.text.find(b"\n") if not self.at else self.at
+        text = words.decode("utf-8", "surrogateescape")
+        for ascii in (False, True):
+            at = self.page.text.find(json.dumps(text, ensure_ascii=ascii).encode("utf-8", "surrogateescape"), start)
+            if at >= 0 and self.first <= self.page.line(at) <= self.last:
+                self.at = at
+                return self.page.line(at)
+        return self.first
+
+
+def _json_values(text: str) -> Iterator[Tuple[int, int, Any]]:
+    """(first line, last line, value) of the JSON objects and arrays that begin and end at line ends; lines count from 1, after the first LF."""
+    import json
+    import re
+
+    decode, end, line, counted, broken = json.JSONDecoder().raw_decode, 0, 0, 0, 0
+    for m in re.compile(r"\n(?=[\[{])").finditer(text):
+        if m.start() < end or broken > _BROKEN_DOCUMENTS:
+            continue
+        try:
+            value, stop = decode(text, m.end())
+        except (ValueError, RecursionError):
+            broken += 1
+            continue
+        if text[stop : stop + 80].split("\n")[0].strip():
+            continue
+        end = stop
+        line, counted = line + text.count("\n", counted, m.end()), m.end()
+        yield line, line + text.count("\n", m.end(), stop), value
+
+
+def _json_objects(value: Any, around: Any = None, depth: int = 0) -> Iterator[Tuple[Dict[str, Any], Any]]:
+    """(object, the object around it) for every object in a JSON value, in order."""
+    if isinstance(value, dict):
+        yield value, around
+        around = value
+    if depth < 40 and isinstance(value, (dict, list)):
+        for inner in value.values() if isinstance(value, dict) else value:
+            if isinstance(inner, (dict, list)):
+                yield from _json_objects(inner, around, depth + 1)
+
+
+def _json_at(item: Any, around: Any, place: str) -> bytes:
+    """What stands at a place of an object, or with ^ of the object around it."""
+    return _json_text(around, place[1:]) if place.startswith("^") else _json_text(item, place)
+
+
+def _sarif(document: Dict[str, Any]) -> Tuple[List[Fact], Dict[str, int]]:
+    """The results of a SARIF log, less those that are suppressed or no problem. Source: OASIS, SARIF 2.1.0."""
+    from urllib.parse import unquote
+
+    facts: List[Fact] = []
+    totals: Dict[str, int] = {}
+    for run in document["runs"]:
+        rules, results = run["tool"]["driver"].get("rules"), run.get("results")
+        usual = {_json_text(rule, "id"): _json_text(rule, "defaultConfiguration.level") for rule in (rules if isinstance(rules, list) else ())}
+        for result in [result for result in results if isinstance(result, dict)] if isinstance(results, list) else ():
+            code = _json_text(result, "ruleId|rule.id")
+            level = _json_text(result, "level") or usual.get(code) or b"warning"
+            if _json_text(result, "kind") not in (b"", b"fail", b"open", b"review") or result.get("suppressions"):
+                totals["suppressed"] = totals.get("suppressed", 0) + 1
+                continue
+            path = "locations.0.physicalLocation."
+            name = unquote(_json_text(result, path + "artifactLocation.uri").decode("utf-8", "surrogateescape"))
+            parts = [fsencode(name[7:] if name.startswith("file:///") else name)]
+            parts += [_json_text(result, path + "region." + key) for key in ("startLine", "startColumn")]
+            place = b":".join(filter(None, parts))
+            kind, value = _SARIF_LEVELS.get(level, _SARIF_LEVELS[b"warning"])
+            words = _json_text(result, "message.text|message.markdown|message.id").partition(b"\n")[0]
+            facts.append(Fact(kind, b" ".join(filter(None, (place, code))) or words, place, words, value=value))
+            label = level.decode("ascii", "replace") + "s"
+            totals[label] = totals.get(label, 0) + 1
+    return facts, totals
+
+
+# ── reports as XML ──
+
+_XML_ATTRIBUTES = rb"((?:[^>\"']|\"[^\"]*\"|'[^']*')*?)"
+
+
+def _attributes(text: bytes) -> Dict[bytes, bytes]:
+    """The attributes of an XML tag, entities resolved."""
+    pairs = rx(rb"([\w:.-]+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)')").findall(text)
+    return {name: _xml_text(double or single) for name, double, single in pairs}
+
+
+def _xml_text(text: bytes) -> bytes:
+    """Text of XML without its entities and marks of literal parts."""
+    from html import unescape
+
+    plain = rx(rb"(?s)<!\[CDATA\[(.*?)\]\]>").sub(rb"\1", text)
+    return unescape(plain.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape").strip() if b"&" in plain else plain.strip()
+
+
+def _of_junit(page: _Reading) -> Optional[Evidence]:
+    """JUnit XML. Source: the schema that Ant's and Surefire's reports follow. What a test printed is blanked first, as it may hold tags."""
+    evidence = Evidence("junit-xml/v1")
+    if b"<testsuite" not in page.text:
+        return None
+    bare = rx(rb"(?s)<!\[CDATA\[.*?\]\]>|<system-(out|err)>.*?</system-\1>|<!--.*?-->").sub(lambda m: b" " * len(m.group()), page.text)
+    for start, end, whole in _junit_reports(bare):
+        tests, named = 0, []
+        for m in rx(rb"(?s)<testcase\b" + _XML_ATTRIBUTES + rb"(?:/>|>(.*?)</testcase>)").finditer(bare, start, end):
+            tests += 1
+            for problem in rx(rb"(?s)<(failure|error)\b" + _XML_ATTRIBUTES + rb"(?:/>|>(.*?)</\1>)").finditer(bare, m.start(2), m.end(2)) if m.group(2) else ():
+                named.append(_junit_fact(page, m, problem))
+        if not tests:
+            continue
+        claims = _junit_claims(bare[start:end])
+        evidence.totals["tests"] = evidence.totals.get("tests", 0) + tests
+        evidence.totals["failed"] = evidence.totals.get("failed", 0) + (claims if claims >= 0 else len(named))
+        evidence.facts += named
+        evidence.span.append((page.source.name, page.line(start), page.line(end - 1)))
+        evidence.unsure = evidence.unsure if whole else "the report's end is missing"
+    often, evidence.facts = len(evidence.facts), _distinct(evidence.facts)
+    evidence.claimed = len(evidence.facts) + max(0, evidence.totals.get("failed", 0) - often)
+    if evidence.totals.get("failed", 0) < len(evidence.facts):
+        evidence.unsure = "the report counts %d failing, and names %d" % (evidence.totals["failed"], len(evidence.facts))
+    evidence.outcome = "failed" if evidence.claimed else "passed"
+    return evidence if evidence.totals else None
+
+
+_SUITE_TAG = rb"<(/?)testsuites?\b" + _XML_ATTRIBUTES + rb"(/?)>"
+
+
+def _junit_reports(bare: bytes) -> Iterator[Tuple[int, int, bool]]:
+    """(start, end, whether that is its own) of each report; suites may hold suites."""
+    end = 0
+    for m in rx(rb"\n[ \t]*(?:<\?xml[^>\n]*>\s*)?<testsuites?\b").finditer(bare):
+        if m.start() < end:
+            continue
+        depth = end = 0
+        for tag in rx(_SUITE_TAG).finditer(bare, m.start()):
+            depth += -1 if tag.group(1) else not tag.group(3)
+            if depth <= 0:
+                end = tag.end()
+                break
+        whole, end = bool(end), end or len(bare.rstrip())
+        yield m.start(), end, whole
+
+
+def _junit_claims(report: bytes) -> int:
+    """How many failures and errors a report counts: at its root, else in the suites directly below; -1 when nowhere."""
+    depth, claims = 0, -1
+    for m in rx(_SUITE_TAG).finditer(report):
+        counts = [int(count) for name, count in _attributes(m.group(2)).items() if name in (b"failures", b"errors") and count.isdigit()]
+        if counts and depth == 0:
+            return sum(counts)
+        if counts and depth == 1:
+            claims = max(claims, 0) + sum(counts)
+        depth += -1 if m.group(1) else not m.group(3)
+    return claims
+
+
+def _junit_fact(page: _Reading, case: Match[bytes], problem: Match[bytes]) -> Fact:
+    """A test case with a failure or an error in it."""
+    names, said = _attributes(page.text[case.start(1) : case.end(1)]), _attributes(page.text[problem.start(2) : problem.end(2)])
+    body = _xml_text(page.text[problem.start(3) : problem.end(3)]) if problem.group(3) else b""
+    name = b"::".join(filter(None, (names.get(b"classname"), names.get(b"name"))))
+    message = (said.get(b"message") or body or said.get(b"type", b"")).split(b"\n")[0].strip() or problem.group(1)
+    place = b":".join(filter(None, (names[b"file"], names.get(b"line")))) if names.get(b"file") else _frame((rb"(?P<location>[\w./\\-]+\.[A-Za-z]\w*:\d+)",), body)
+    first, last = page.line(case.start()), page.line(case.end() - 1)
+    return Fact("failed", name, place, message, page.source.name, first, last, value=_OWN["failed"])
+
+
+def _of_checkstyle(page: _Reading) -> Optional[Evidence]:
+    """Checkstyle XML, as linters of many languages write it. Source: the format of Checkstyle's own XMLLogger."""
+    report = rx(rb"(?s)\n[ \t]*(?:<\?xml[^>\n]*>\s*)?<checkstyle\b[^>]*>.*?(?:</checkstyle>|(?=\s*\Z))").search(page.text)
+    if not report:
+        return None
+    evidence = Evidence("checkstyle/v1")
+    path = b""
+    for m in rx(rb"<(file|error)\b" + _XML_ATTRIBUTES + rb"/?>").finditer(page.text, report.start(), report.end()):
+        said = _attributes(m.group(2))
+        if m.group(1) == b"file":
+            path = said.get(b"name", b"")
+            continue
+        level = _JSON_REPORT.level(said.get(b"severity", b"error"), b"")
+        place = b":".join(filter(None, (path, said.get(b"line"), said.get(b"column"))))
+        if level:
+            identity = b" ".join(filter(None, (place, said.get(b"source"))))
+            evidence.facts.append(Fact(level[0], identity, place, said.get(b"message", b""), page.source.name, page.line(m.start()), 0, 0, level[1]))
+    evidence.span = [(page.source.name, page.line(report.start()), page.line(report.end() - 1))]
+    evidence.unsure = "" if report.group().endswith(b"</checkstyle>") else "the report's end is missing"
+    evidence.claimed = len(evidence.facts)
+    evidence.outcome = "failed" if any(fact.kind == "error" for fact in evidence.facts) else "" if evidence.facts else "passed"
+    return evidence
+
+
+# A line that names a report which the tool wrote to a file
+_NAMED_REPORT = (
+    rb"[^\n]{0,120}?\b(?:[Gg]enerated|[Ww]r(?:ote|itten)|[Ss]aved|[Rr]eports?|[Rr]esults?|[Oo]utput)\b[^\n]{0,120}?[\s:\"'`(](?:file://)?"
+    rb"(?P<path>[^\s\"'`()]+\.(?:xml|json|jsonl|ndjson|sarif|tap|trx|html))(?=[\s\"'`).,]|$)"
+)
+_NAMED_WITHIN = 16 * KIB  # of the end of a stream
+
+
+def named_reports(sources: Sequence[Source]) -> List[Quote]:
+    """The lines that say where a tool wrote its report, from the end of each stream: ctx does not read the file."""
+    out = []
+    for source in sources:
+        first, text = _lines_of_span(source, (max(0, source.size - _NAMED_WITHIN), source.size))
+        for m in rx(b"(?m)^" + _NAMED_REPORT).finditer(text) if rx(rb"\.(?:xml|json|sarif|tap|trx|html)").search(text) else ():
+            number = first + text.count(b"\n", 0, m.start())
+            out.append(Quote(source.name, number, source.line(number), 8.0))
+    return out[-2:]
+
+
 # ── content: version control, searches, listings, data, logs, bytes. The output is the answer: rows with counts of all of it, its start, what is odd. ──
 
 CONTENT_MARKERS = (b"\n", b" ", b"{", b"\0")  # the recognisers look for themselves
 _NEAR_BYTES = 8 * MIB  # what is read line by line
 _NEAR_LINES = 150_000
-_JSON_BYTES = 2 * MIB  # what is parsed as one document: the objects take twenty times the room
+_BATCH = 5000  # records of a table that are counted together
+_JSON_PART = 256 * KIB  # of a JSON text that is decoded at once: its objects take up to twenty times the room
+_JSON_KEYS = 100  # keys from which an object is a map, whose members are alike
+_JSON_PLACES, _JSON_DEPTH = 2000, 60  # whose values are counted
+_JSON_SPINE = 20  # levels of containers that are longer than a part
+_LONG_LINE = 4000  # bytes from which a line is clipped
 _START_LINES = 40  # shown word for word, as far as the budget goes
 _ODD_PLACES = 5  # of one odd value
 
 
 class _Page:
-    """One stream as lines without colours; `whole` tells whether all of it was read, `formatted` that a formatter speaks, whose diffs are its report."""
+    """One stream as lines without colours; `whole` tells whether all of it was read, `cut` that it has too many lines, `formatted` that
+    a formatter speaks, whose diffs are its report."""
 
-    __slots__ = ("source", "whole", "text", "lines", "formatted")
+    __slots__ = ("source", "whole", "cut", "text", "formatted", "_lines")
 
     def __init__(self, source: Source, formatted: bool = False) -> None:
         self.source = source
         self.formatted = formatted
         block = source.read(0, min(source.size, _NEAR_BYTES))
-        if block.count(b"\n") > _NEAR_LINES:
+        lines = block.count(b"\n")
+        self.cut = lines > _NEAR_LINES
+        if self.cut:
             block = block[: nth_newline(block, _NEAR_LINES) + 1]
         self.whole = len(block) == source.size
-        self.text = strip_ansi(block if self.whole else block[: block.rfind(b"\n") + 1]).replace(b"\r\n", b"\n")
-        self.lines = self.text.split(b"\n")
-        if not self.lines[-1]:
-            self.lines.pop()
+        self.text = strip_ansi(block if self.whole or not lines else block[: block.rfind(b"\n") + 1]).replace(b"\r\n", b"\n")
+        self._lines: Optional[List[bytes]] = None
+
+    @property
+    def lines(self) -> List[bytes]:
+        """The lines of the text, parted when they are first asked for."""
+        if self._lines is None:
+            self._lines = self.text.split(b"\n")
+            if not self._lines[-1]:
+                self._lines.pop()
+        return self._lines
 
     def row(self, kind: str, identity: bytes, message: bytes, first: int = 0, last: int = 0, value: float = 1.0, group: bytes = b"") -> Fact:
         """A row; `group` is what a histogram of many rows counts it under."""
         return Fact(kind, identity, group, message, self.source.name if first else "", first, last, 0, value)
 
     def quote(self, number: int, value: float) -> Quote:
-        """One line, a very long one clipped."""
-        line = self.source.line(number)
-        return Quote(self.source.name, number, clip(clean(line), 1000) if len(line) > 4000 else line, value)
+        """One line, a very long one clipped: of that, only the start is read."""
+        start = self.source.start_of(number)
+        line, end, _ = self.source.read(start, min(self.source.size, start + _LONG_LINE)).partition(b"\n")
+        return Quote(self.source.name, number, line if end or len(line) < _LONG_LINE else clip(clean(line), 1000), value)
 
     def evidence(self, name: str, rows: Iterable[Fact] = (), totals: Optional[Dict[str, int]] = None, first: int = 1, last: int = 0) -> Evidence:
         """What was found in lines `first` to `last`, with their start quoted."""
         evidence = Evidence(name + "/v1")
-        last = last or len(self.lines)
+        last = last or self.text.count(b"\n") + (not self.text.endswith(b"\n"))
         evidence.facts = list(rows)
         evidence.totals = dict(totals or {})
         evidence.span = [(self.source.name, first, last)]
@@ -10506,6 +11227,20 @@ def parse_content(sources: List[Source], status: Optional[int]) -> List[Evidence
         taken = [span for evidence in found if evidence.profile not in _READ_AGAIN for span in evidence.span]
         rest = parse_text(sources, status, taken)
         found[-1].quotes += rest.notes + rest.quotes
+    return found
+
+
+SEARCH_MARKERS = (b":", b"-")
+_SEARCHED = rb"(?:[^\n]*\n){0,3}?[^\s\n][^\n]*?(?::[^\n]*|\n[1-9]\d*[:-][^\n]*)\n"
+
+
+def parse_searches(sources: List[Source], status: Optional[int]) -> List[Evidence]:
+    """Streams that are searches from the first line to the last: the reports and logs that they quote are nobody's."""
+    found: List[Evidence] = []
+    for source in sources:
+        if source.size and rx(_SEARCHED).match(source.read(0, min(source.size, 16 * KIB))) and not is_binary(source):
+            page = _Page(source)
+            found += next(filter(None, (recognise(page) for recognise in (_search, _search_heading, _search_plain))), [])
     return found
 
 
@@ -10551,7 +11286,7 @@ def _git_oneline(page: _Page) -> List[Evidence]:
     """`git log --oneline`, with or without graph; the hashes must look like hashes."""
     rows: Dict[bytes, Fact] = {}
     for n, line in enumerate(page.lines, 1):
-        match = rx(rb"[|\\/_.* -]*?([0-9a-f]{7,40}) (.+)$").match(line)
+        match = rx(rb"[|\\/_.* -]*?([0-9a-f]{7,40}) (\S.*)$").match(line)
         if match:
             rows.setdefault(match.group(1), page.row("commit", match.group(1), match.group(2), n))
         elif not rx(rb"[|\\/_.* -]*$| .+ \| +(?:\d+|Bin)\b| \d+ files? changed").match(line):
@@ -10631,7 +11366,7 @@ def _git_diff(page: _Page) -> List[Evidence]:
             changes.append(_Change(n + 1, b"" if bare else line))
             prose = binary = False
         if hunk and changes and not prose:
-            end = _follow(lines, n, hunk, changes[-1])
+            end = _follow(lines, n, hunk, changes[-1], page.whole)
             if end < 0:
                 return []
             n = changes[-1].last = end
@@ -10664,8 +11399,8 @@ def _note(change: _Change, line: bytes) -> None:
     change.binary = change.binary or line.startswith((b"Binary files ", b"GIT binary patch"))
 
 
-def _follow(lines: List[bytes], at: int, hunk: Match[bytes], change: _Change) -> int:
-    """Number of the line behind a hunk, its lines counted; -1 when it does not add up, or is cut."""
+def _follow(lines: List[bytes], at: int, hunk: Match[bytes], change: _Change, whole: bool) -> int:
+    """Number of the line behind a hunk, its lines counted; -1 when it does not add up, or when a `whole` output ends in it."""
     width = len(hunk.group(1)) - 1
     old = [int(part.partition(b",")[2] or 1) for part in hunk.group(2).split()]
     new = int(hunk.group(3) or 1)
@@ -10683,7 +11418,7 @@ def _follow(lines: List[bytes], at: int, hunk: Match[bytes], change: _Change) ->
             new -= 1
             change.plus += b"+" in signs
             old = [left - (sign == 32) for left, sign in zip(old, signs)]
-    return at + 1 if new == 0 and not any(old) else -1
+    return at + 1 if new == 0 and not any(old) or not whole and at + 1 == len(lines) else -1
 
 
 def _diff_evidence(page: _Page, changes: List[_Change], first: int, last: int) -> Evidence:
@@ -10794,19 +11529,31 @@ def _git_short(page: _Page) -> List[Evidence]:
     return [_status_evidence(page, found, len(page.lines))] if len(page.lines) > 1 and found else []
 
 
+_BLAME = rb"\^?([0-9a-f]{7,40}) (?:\S.*? )??(?:\((\S.*?) +\d{4}-\d\d-\d\d \d\d:\d\d:\d\d [+-]\d{4} +\d+\)| *\d+\) )"
+_PORCELAIN = rb"(?m)^([0-9a-f]{40}) \d+ \d+(?: \d+)?\n(?:author (.*)\n)?(?:[a-z-]+(?: .*)?\n)*\t"
+
+
 def _git_blame(page: _Page) -> List[Evidence]:
-    """`git blame`: lines and commits of each author."""
-    authors: Dict[bytes, List[Any]] = {}
-    for n, line in enumerate(page.lines, 1):
-        match = rx(rb"\^?([0-9a-f]{7,40}) (?:\S.*? )?\((\S.*?) +\d{4}-\d\d-\d\d \d\d:\d\d:\d\d [+-]\d{4} +\d+\)").match(line)
-        if not match:
+    """`git blame`: lines and commits of each author, or lines of each commit where no author is told; also --porcelain."""
+    if rx(_PORCELAIN).match(page.text):
+        names: Dict[bytes, bytes] = {}
+        told: List[Tuple[int, bytes, bytes]] = []
+        for match in rx(_PORCELAIN).finditer(page.text):
+            names.setdefault(match.group(1), match.group(2) or b"")
+            told.append((page.text.count(b"\n", 0, match.start()) + 1 if len(told) < 1000 else 0, match.group(1), names[match.group(1)]))
+    else:
+        told = [(n, match.group(1), match.group(2) or b"") for n, match in enumerate(map(rx(_BLAME).match, page.lines), 1) if match]
+        if len(told) < len(page.lines):
             return []
-        entry = authors.setdefault(match.group(2), [0, set(), n])
+    groups: Dict[bytes, List[Any]] = {}
+    for n, commit, author in told:
+        entry = groups.setdefault(author or commit, [0, set(), n])
         entry[0] += 1
-        entry[1].add(match.group(1))
-    rows = [page.row("author", name, _count(lines, "line") + b" in " + _count(len(commits), "commit"), n, 0, lines) for name, (lines, commits, n) in authors.items()]
-    commits = len({commit for _, names, _ in authors.values() for commit in names})
-    return [page.evidence("git-blame", rows, {"lines": len(page.lines), "authors": len(rows), "commits": commits})]
+        entry[1].add(commit)
+    kind = "author" if told[0][2] else "commit"
+    rows = [page.row(kind, name, _count(lines, "line") + (b" in " + _count(len(commits), "commit") if kind == "author" else b""), n, 0, lines) for name, (lines, commits, n) in groups.items()]
+    totals = {"lines": len(told), "authors": len(rows) * (kind == "author"), "commits": len({commit for _, commit, _ in told})}
+    return [page.evidence("git-blame", rows, {name: count for name, count in totals.items() if count})]
 
 
 def _git_merge(page: _Page) -> List[Evidence]:
@@ -10831,6 +11578,77 @@ def _git_merge(page: _Page) -> List[Evidence]:
     return [evidence]
 
 
+# ── lists of hosting services ──
+
+_RUN_STATES = rb"(?:completed|in_progress|queued|requested|waiting|pending)"
+# how a row starts: its number, or what became of it; then its words; then the number
+_HUB_ROWS = (
+    rb"(?P<name>[!#]?\d+)(?:\t| {2,})(?:\S+[!#]\d+\t)?(?P<words>[^\t\n]*?\S)(?:\t| {2,}|$)[^\n]*$",
+    _RUN_STATES + rb"\t(?P<state>\w*)\t(?P<words>[^\t\n]*)\t[^\n]*\t(?P<name>\d{6,})\t[^\n]*$",
+)
+
+
+def _hub_list(page: _Page) -> List[Evidence]:
+    """`gh pr list`, `gh issue list`, `gh run list`, `glab mr list`: items with their titles, and how many there are in all."""
+    claim = rx(rb"(?m)^Showing (\d+)(?: of (\d+))? [a-z -]+ (?:in|on) \S+").match(page.text.lstrip())
+    head = [line for line in page.lines if line.strip() and not line.startswith((b"Showing ", b"ID  ", b"NUMBER  "))]
+    for row in _HUB_ROWS:
+        found = [(n, m) for n, m in enumerate(map(rx(row).match, page.lines), 1) if m]
+        dated = claim or "state" in rx(row).groupindex or all(rx(rb".*\t\d{4}-\d\d-\d\d[T ]").match(line) for line in head)
+        if len(found) == len(head) > 1 and dated and len({m.group("name") for _, m in found}) == len(found):
+            states: Dict[str, int] = {}
+            rows = []
+            for n, m in found:
+                state = _group(m, "state")
+                rows.append(page.row("item", m.group("name"), b": ".join(filter(None, (state, m.group("words")))), n, 0, 1.0 if state in (b"", b"success") else 9.0))
+                if state:
+                    states[fsdecode(state)] = states.get(fsdecode(state), 0) + 1
+            totals = {"items": len(rows), **({"in all": int(claim.group(2))} if claim and claim.group(2) else {}), **states}
+            return [page.evidence("list", rows, totals)]
+    return []
+
+
+# ── logs ──
+
+_LEVEL = rb"(?m)^[^\n]{0,80}?[\s\[<(|=\"](TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|CRITICAL|FATAL|SEVERE)[\s\]>):|,\"]"
+_LOGS: List[Tuple[bytes, bytes]] = [  # how each line starts; what to count, if not the level
+    (rb"\S+ \S+ \S+ \[\d\d/\w{3}/\d{4}:[^\]\n]+\] \"", rb"(?m)^[^\n]*?\" ([1-5]\d\d) (?:\d+|-)"),
+    (rb"(?:<\d+>)?[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \S+ [^\s:]+(?:\[\d+\])?: ", b""),
+    (rb"\[?\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d\S*[\s\]]", b""),
+    (rb"(?:\[|<)?(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|CRITICAL|FATAL|SEVERE)[\s\]>:|]", b""),
+]
+
+
+def _log_format(page: _Page) -> Optional[Tuple[bytes, bytes]]:
+    """How nearly all lines of a log start, and what is counted in them; None when it is none."""
+    head = [line for line in page.lines[:2000] if line]
+    fits = (row for row in _LOGS if sum(1 for line in head if rx(row[0]).match(line)) * 10 >= 9 * len(head))
+    return next(fits, None) if len(head) >= 20 else None
+
+
+def _log(page: _Page) -> List[Evidence]:
+    """Access logs, syslog, levelled and timestamped logs: how many lines of each level or status. What is odd in them, the text profile knows."""
+    start, counted = _log_format(page) or (b"", b"")
+    if not start:
+        return []
+    counts: Dict[str, int] = {}
+    for match in rx(counted or _LEVEL).finditer(page.text):
+        name = match.group(1).decode() if not counted else "%sxx" % match.group(1)[:1].decode()
+        counts[name] = counts.get(name, 0) + 1
+    shapes: Dict[bytes, int] = {}
+    for line in page.lines if not counted and len(page.lines) <= 50_000 else ():
+        shape = _shape(rx(start).sub(b"", line, 1))
+        shapes[shape] = shapes.get(shape, 0) + 1
+    totals = {"lines": len(page.lines), **dict(sorted(counts.items()))}
+    rows = [page.row("template", shape, "×%d".encode() % count, 0, 0, count) for shape, count in shapes.items() if count > 1]
+    evidence = page.evidence("log", rows if len(rows) <= 12 else (), totals)
+    evidence.quotes = evidence.quotes[:3]
+    for match in rx(rb"(?m)^[^\n]*?\" 5\d\d [^\n]*").finditer(page.text) if counted and counts.get("5xx", 0) * 50 <= len(page.lines) else ():
+        if len(evidence.quotes) < 23:
+            evidence.quotes.append(page.quote(page.text.count(b"\n", 0, match.start()) + 1, 8.0))
+    return [evidence]
+
+
 # ── searches ──
 
 _NO_PATH = rb"[\d\W_]*$|.*\s\d+$|\w{3} +\d+ \d|.*\bat\s"  # times, and the words of logs
@@ -10841,6 +11659,8 @@ def _search(page: _Page) -> List[Evidence]:
     lines, hits = page.lines, 0
     rows: Dict[bytes, List[int]] = {}
     others = context = odd = n = 0
+    if _log_format(page):
+        return []
     while n < len(lines):
         line = lines[n]
         if line == b"--" or rx(rb"Binary file .* matches$|(?:grep|rg|git|ag|ugrep): .+: ").match(line):
@@ -10861,13 +11681,17 @@ def _search(page: _Page) -> List[Evidence]:
         else:
             row[0], row[2] = row[0] + best[3], n + best[0]
         n += best[0]
-    diagnostic = sum(1 for line in lines if rx(rb".+?:\d+:(?:\d+:)? (?:(?:fatal )?error|warning|note|info|\[?[A-Z]{1,4}\d{2,5})\b|.+?:\d+: \*\*\* |.+?:\d+:\d+: \S").match(line))
+    diagnostic = sum(1 for line in lines if rx(_LINTED).match(line))
     odd = sum(1 for path in rows if not rx(rb"\S*[/\\.]\S*|\S+$").match(path))
     if hits < 2 or diagnostic * 2 > hits or odd * 10 > len(rows) or not any(rx(rb".*[/\\.]|[A-Z]\w+$").match(path) for path in rows):
         return []
     facts = [page.row("file", path, _count(count, "hit"), first, last, count, path.replace(b"\\", b"/").rpartition(b"/")[0]) for path, (count, first, last) in rows.items()]
     totals = {"hits": hits, "files": len(rows), "lines of context": context, "messages": others}
     return [page.evidence("search", facts, {name: count for name, count in totals.items() if count})]
+
+
+# a line of a compiler or linter: one or two blanks part the place from what is said of it
+_LINTED = rb"(?:[A-Za-z]:)?[^:\n]+:\d+:(?:\d+:)? {1,2}\S"
 
 
 def _splits(line: bytes) -> List[bytes]:
@@ -10915,6 +11739,44 @@ def _search_heading(page: _Page) -> List[Evidence]:
     if not rows or not all(rx(rb"\S*[./\\]\S*$|[./].*$").match(row.identity) for row in rows) or len({row.identity for row in rows}) < len(rows):
         return []
     return [page.evidence("search", rows, {"hits": sum(int(row.value) for row in rows), "files": len(rows)})]
+
+
+_BEHIND_PATH = rb"((?:[A-Za-z]:[\\/])?[^\s:]*[/\\.][^\s:]*|[A-Z]\w+):"
+
+
+def _search_plain(page: _Page) -> List[Evidence]:
+    """`rg` and `grep -r` as they print into a pipe: each line behind its file's name, the lines of a file together."""
+    lines, around = page.lines, b"\n--\n" in page.text
+    rows: Dict[bytes, List[int]] = {}
+    path, context, spaced = b"", 0, 0
+    for n, line in enumerate(lines):
+        if line == b"--" or rx(rb"Binary file .* matches$|(?:grep|rg|ag|ugrep): .+: ").match(line):
+            continue
+        mark = line[len(path) : len(path) + 1] if path and line.startswith(path) else b""
+        if mark != b":" and not (around and mark == b"-"):
+            path = _common_path(lines, n, 20 if around else 1)
+            if not path or path in rows:
+                return []
+            rows[path] = [0, n + 1, 0]
+        hit = line[len(path)] == 58
+        rows[path][0] += hit
+        rows[path][2] = n + 1
+        context += not hit
+        spaced += hit and rx(rb" \S|\d+\b|\(\.").match(line, len(path) + 1) is not None  # what is said of a place in it
+    hits = sum(row[0] for row in rows.values())
+    if hits < 3 or hits == len(rows) or spaced * 2 > hits or not any(rx(rb".*[/\\.]").match(name) for name in rows):
+        return []
+    facts = [page.row("file", name, _count(count, "hit"), first, last, count, name.replace(b"\\", b"/").rpartition(b"/")[0]) for name, (count, first, last) in rows.items()]
+    totals = {"hits": hits, "files": len(rows), "lines of context": context}
+    return [page.evidence("search", facts, {name: count for name, count in totals.items() if count})]
+
+
+def _common_path(lines: List[bytes], at: int, most: int) -> bytes:
+    """The name that most of the next lines start with, as a hit among them spells it: a line of context may hold a name of its own."""
+    block = lines[at : at + most]
+    block = block[: block.index(b"--")] if b"--" in block else block
+    names = [m.group(1) for m in map(rx(_BEHIND_PATH).match, block) if m and block[0].startswith((m.group(1) + b":", m.group(1) + b"-"))]
+    return max(names, key=lambda name: sum(line.startswith((name + b":", name + b"-")) for line in block), default=b"")
 
 
 def _search_counts(page: _Page) -> List[Evidence]:
@@ -10969,7 +11831,7 @@ def _ls(page: _Page) -> List[Evidence]:
 
 def _tree(page: _Page) -> List[Evidence]:
     """`tree`: what is at the top, with all that is below each."""
-    claim = rx(rb"(\d+) director(?:y|ies)(?:, (\d+) files?)?$").match(page.lines[-1])
+    claim = rx(rb"(?: *[\d.]+[KMGT]? used in )?(\d+) director(?:y|ies)(?:, (\d+) files?)?$").match(page.lines[-1])
     if not claim:
         return []
     lines = [line.replace(b"\xc2\xa0", b" ") for line in page.lines]
@@ -10980,7 +11842,7 @@ def _tree(page: _Page) -> List[Evidence]:
         if match:
             entries += 1
             if not match.group(1):
-                rows.append([match.group(2), 0, n, n])
+                rows.append([rx(rb"\[[^\]\n]*\]  ").sub(b"", match.group(2), 1), 0, n, n])
             elif rows:
                 rows[-1][1], rows[-1][3] = rows[-1][1] + 1, n
         elif line and n > 1:
@@ -11004,24 +11866,40 @@ def _du(page: _Page) -> List[Evidence]:
     return [page.evidence("listing", [page.row("directory", path, size, n, 0, value) for n, path, size, value in sized], {"directories": len(sized)})]
 
 
+# what may stand before each path: git ls-files -s, git ls-tree -r [-l]; find -ls; checksums
+_BEFORE_PATH = (
+    rb"[0-7]{6} (?:blob |tree |commit )?[0-9a-f]{40,64}(?: +\d+| +-)?\t",
+    rb" *\d+ +\d+ [-bcdlps][-rwxsStT]{9} +\d+ +\S+ +\S+ +\d+ [A-Z][a-z]{2} +\d+ +[\d:]+ ",
+    rb"[0-9a-f]{32,128} [ *]",
+)
+
+
 def _paths(page: _Page) -> List[Evidence]:
     """find, fd, `grep -l`, `git ls-files`: nothing but paths; directories and how many of them are in each."""
+    lines = page.lines
+    before = next((expression for expression in _BEFORE_PATH if lines and rx(expression).match(lines[0])), b"")
+    if before:
+        cut = [rx(before).match(line) for line in lines]
+        lines = [line[m.end() :] for line, m in zip(lines, cut) if m]
+        if len(lines) < len(cut):
+            return []
     rooted = rx(rb"(?:\.{1,2}|~)?/[^:\t]*$|[A-Za-z]:\\[^:\t]*$")
     plain = rx(rb"[\w.@+~#%=,{}()\[\]-]+(?:[/\\][^\s:;|<>\"]*)*$")
-    if len(page.lines) < 5 or len(set(page.lines)) < len(page.lines) or sum(b"/" in line or b"\\" in line for line in page.lines) * 10 < 8 * len(page.lines):
+    if len(lines) < 5 or len(set(lines)) < len(lines) or sum(b"/" in line or b"\\" in line for line in lines) * 10 < 8 * len(lines):
         return []
     odd = 0
     counts: Dict[bytes, List[int]] = {}
-    for n, line in enumerate(page.lines, 1):
+    for n, line in enumerate(lines, 1):
         if not rooted.match(line) and not plain.match(line) and line != b".":
             odd += 1
-            if odd * 20 > len(page.lines) or not line.startswith((b"./", b"/")):
+            first = line.partition(b"/")[0]
+            if odd * 20 > len(lines) or not (line.startswith((b"./", b"/")) or b"/" in line and plain.match(first)):
                 return []
-        name = line.rstrip(b"/").replace(b"\\", b"/").rpartition(b"/")[0] or (b"/" if line.startswith(b"/") else b".")
+        name = (line.rstrip(b"/") if b"/" in line else line.replace(b"\\", b"/")).rpartition(b"/")[0] or (b"/" if line.startswith(b"/") else b".")
         entry = counts.setdefault(line[: len(name)] if len(name) > 1 else name, [0, n])
         entry[0] += 1
     rows = [page.row("directory", name, _count(count, "path"), n, 0, count, name.rpartition(b"/")[0]) for name, (count, n) in counts.items()]
-    return [page.evidence("listing", rows, {"paths": len(page.lines), "directories": len(rows)})]
+    return [page.evidence("listing", rows, {"paths": len(lines), "directories": len(rows)})]
 
 
 # ── data ──
@@ -11035,39 +11913,47 @@ class _Tally:
     def __init__(self) -> None:
         self.total = 0
         self.sorts: Dict[bytes, List[Any]] = {}  # [number, (value, where), …]
-        self.values: Dict[bytes, List[Any]] = {}  # the same, behind the entry of the value's sort; the first 64
+        self.values: Dict[Tuple[bytes, Any], List[Any]] = {}  # the same, behind the entry of the value's sort; the first 64
 
-    def add(self, value: bytes, at: Any, sort: bytes = b"") -> None:
-        """Count one value; `at` tells where it is."""
-        self.total += 1
-        entry = self.values.get(value)
-        if entry is None:
-            if not sort:
-                number = value.isdigit() or rx(rb"[-+]?\$?\d[\d,]*(?:\.\d+)?(?:[eE][-+]?\d+)?%?$").match(value)
-                sort = b"number" if number else b"text" if value else b"empty"
-            kind = self.sorts.setdefault(sort, [0])
-            if len(self.values) <= 64:
-                self.values[value] = entry = [0, kind]
-        else:
-            kind = entry[1]
-        kind[0] += 1
-        if len(kind) <= _ODD_PLACES:
-            kind.append((value, at))
-        if entry is not None:
-            entry[0] += 1
-            if len(entry) <= _ODD_PLACES + 1:
-                entry.append((value, at))
+    def add(self, values: List[Any], where: Callable[[int], Any], sort: bytes = b"") -> None:
+        """Count values; `where` tells where the one of a number is. Without a `sort` they are texts of which some are numbers."""
+        from collections import Counter
 
-    def odd(self) -> List[Tuple[bytes, int, Any]]:
+        self.total += len(values)
+        for value, count in Counter(values).items():
+            key = sort or _sort_of(value), value
+            kind = self.sorts.setdefault(key[0], [0])
+            kind[0] += count
+            entry = self.values.get(key)
+            if entry is None and len(self.values) <= 64:
+                entry = self.values[key] = [0, kind]
+            if entry is not None:
+                entry[0] += count
+            at = -1
+            while count and (len(kind) <= _ODD_PLACES or (entry is not None and len(entry) <= _ODD_PLACES + 1)):
+                at, count = values.index(value, at + 1), count - 1
+                place = value, where(at)
+                for places, most in ((kind, _ODD_PLACES), (entry or [], _ODD_PLACES + 1)):
+                    if 0 < len(places) <= most:
+                        places.append(place)
+
+    def odd(self) -> List[Tuple[Any, int, Any]]:
         """(value, how often, where) of what only few records have, when nearly all others agree."""
-        out: Dict[bytes, Tuple[bytes, int, Any]] = {}
+        out: Dict[Tuple[str, str], Tuple[Any, int, Any]] = {}
         for table in (self.values if len(self.values) <= 64 else {}, self.sorts) if self.total >= 20 else ():
             rare = {key: entry for key, entry in table.items() if entry[0] <= max(1, self.total // 50)}
             if 1 <= len(table) - len(rare) <= 8 and len(rare) <= 20 and sum(entry[0] for entry in rare.values()) * 20 <= self.total:
                 for entry in rare.values():
                     for value, at in entry[2 if table is self.values else 1 :]:
-                        out.setdefault(b"%s\0%s" % (value, repr(at).encode()), (value, entry[0], at))
+                        out.setdefault((repr(value), repr(at)), (value, entry[0], at))
         return list(out.values())
+
+
+def _sort_of(value: bytes) -> bytes:
+    """What a cell of a table holds."""
+    if value.isdigit() or rx(rb"[-+]?\$?\d[\d,]*(?:\.\d+)?(?:[eE][-+]?\d+)?%?$").match(value):
+        return b"number"
+    return b"text" if value else b"empty"
 
 
 def _odd_rows(page: _Page, tallies: Dict[bytes, _Tally], evidence: Evidence) -> None:
@@ -11083,25 +11969,29 @@ def _odd_rows(page: _Page, tallies: Dict[bytes, _Tally], evidence: Evidence) -> 
 
 def _table_evidence(page: _Page, records: Iterable[Tuple[int, List[bytes]]], header: List[bytes], name: str = "table") -> Evidence:
     """Rows, columns and odd values of a table; a record that has another number of columns is odd."""
+    from itertools import islice
+
     tallies = {column or b"column %d" % i: _Tally() for i, column in enumerate(header, 1)}
-    columns = list(tallies.values())
-    total, ragged = 0, []
-    for line, values in records:
-        total += 1
-        if len(values) != len(columns):
-            ragged.append((line, len(values)))
-        else:
-            for tally, value in zip(columns, values):
-                tally.add(value, line)
-    evidence = page.evidence(name, (), {"rows": total, "columns": len(columns)})
+    total, ragged, rest = 0, [], iter(records)
+    for batch in iter(lambda: list(islice(rest, _BATCH)), []):
+        total += len(batch)
+        ragged += [(line, len(values)) for line, values in batch if len(values) != len(tallies)]
+        lines = [line for line, values in batch if len(values) == len(tallies)]
+        columns = zip(*(values for _, values in batch if len(values) == len(tallies)))
+        for tally, column in zip(tallies.values(), columns):
+            tally.add(list(column), lines.__getitem__)
+    evidence = page.evidence(name, (), {"rows": total, "columns": len(tallies)})
     if ragged:
         evidence.totals["odd rows"] = len(ragged)
     for line, width in ragged[:50]:
-        evidence.facts.append(page.row("odd", b"line %d" % line, b"%d columns instead of %d" % (width, len(columns)), line, 0, 9.0))
+        evidence.facts.append(page.row("odd", b"line %d" % line, b"%d columns instead of %d" % (width, len(tallies)), line, 0, 9.0))
         evidence.quotes.append(page.quote(line, 9.0))
-    if len(columns) == len(header):
+    if len(tallies) == len(header):
         _odd_rows(page, tallies, evidence)
     return evidence
+
+
+_FOOTER = rb"\((\d+) rows?\)$"
 
 
 def _csv(page: _Page) -> List[Evidence]:
@@ -11115,7 +12005,9 @@ def _csv(page: _Page) -> List[Evidence]:
         return []
     if sum(line.count(delimiter) >= columns - 1 for line in head) * 2 < len(head):
         return []
-    records = _csv_records(csv.reader((line.decode("latin-1") + "\n" for line in page.lines), delimiter=chr(delimiter)))
+    footer = rx(_FOOTER).match(page.lines[-1])
+    body = page.lines[:-1] if footer else page.lines
+    records = _csv_records(csv.reader((line.decode("latin-1") + "\n" for line in body), delimiter=chr(delimiter)))
     try:
         first = [record for _, record in zip(range(200), records)]
         header = first[0][1]
@@ -11124,10 +12016,12 @@ def _csv(page: _Page) -> List[Evidence]:
         words = delimiter == 44 and columns == 2 and rx(rb"\w+ \w+ \w+").search(page.lines[1])
         if fit * 100 < 97 * len(first) or fit < 5 or (not named and delimiter != 9) or words:
             return []
-        body = (record for part in (first[named:], records) for record in part if record[1])
-        evidence = _table_evidence(page, body, header if named else [b"column %d" % i for i in range(1, len(header) + 1)])
+        rows = (record for part in (first[named:], records) for record in part if record[1])
+        evidence = _table_evidence(page, rows, header if named else [b"column %d" % i for i in range(1, len(header) + 1)])
     except csv.Error:
         return []
+    if footer and int(footer.group(1)) != evidence.totals["rows"]:
+        evidence.unsure = "%d rows by the footer, %d read" % (int(footer.group(1)), evidence.totals["rows"])
     return [evidence] if evidence.totals.get("odd rows", 0) * 33 <= evidence.totals["rows"] else []
 
 
@@ -11139,40 +12033,49 @@ def _csv_records(reader: Any) -> Iterator[Tuple[int, List[bytes]]]:
         first = reader.line_num + 1
 
 
+_RULE = rb"[-+=|: ]*--[-+=|: ]*$"
+
+
 def _aligned(page: _Page) -> List[Evidence]:
     """psql, mysql, sqlite -column, docker, kubectl: a header, maybe a rule below it, and columns that stand under their names."""
-    if not any(b"--" in line and rx(rb"[-+=|: ]+$").match(line) for line in page.lines[:2]) and page.lines[0] != page.lines[0].upper():
+    lines = page.lines
+    if any(box in line for line in lines[:2] for box in (b"\xe2\x94", b"\xe2\x95")):
+        lines = [rx(rb"\xe2\x94\x82|\xe2\x95\x91").sub(b"|", rx(rb"\xe2\x94\x80|\xe2\x95\x90").sub(b"-", line)) for line in lines]
+        lines = [rx(rb"\xe2(?:\x94|\x95)[\x80-\xbf]").sub(b"+", line) for line in lines]
+    ruled = any(rx(_RULE).match(line) for line in lines[:2])
+    if not ruled and lines[0] != lines[0].upper():
         return []
-    lines = [line.decode("utf-8", "replace").rstrip() for line in page.lines]
-    while lines and not lines[-1]:
-        lines.pop()
-    claim = -1
-    footer = rx(rb"\((\d+) rows?\)$").match(lines[-1].encode()) if lines else None
-    if footer:
-        claim = int(footer.group(1))
-        lines.pop()
-    body = [(n, line) for n, line in enumerate(lines, 1) if not ("--" in line and rx(rb"[-+=|: ]+$").match(line.encode()))]
-    ruled = len(body) < len(lines) and min(set(range(1, len(lines) + 1)) - {n for n, _ in body}) <= 2
-    if len(body) < 3:
-        return []
-    header = body[0][1]
+    last = len(lines)
+    while last and not lines[last - 1].strip():
+        last -= 1
+    footer = rx(_FOOTER).match(lines[last - 1]) if last else None
+    body = ((n, lines[n - 1].decode("utf-8", "replace").rstrip()) for n in range(1, last + 1 - bool(footer)) if not rx(_RULE).match(lines[n - 1]))
+    head, header = next(body, (0, ""))
     if ruled and "|" in header:
-        bordered = header.startswith("|")
-        split = [(n, [cell.strip().encode() for cell in (line.strip("|") if bordered else line).split("|")]) for n, line in body]
+        cells: Callable[[str], List[bytes]] = _between_bars
     else:
         names = [(match.start(), match.group()) for match in _cells_of(header)]
         if len(names) < 2 or not (ruled or all(name == name.upper() and any(map(str.isalpha, name)) for _, name in names)):
             return []
         starts = [at for at, _ in names]
-        if any(line[at - 1 : at].strip() for _, line in body[1:] for at in starts[1:]):
-            return []
-        split = [(n, [line[a:b].strip().encode() for a, b in zip(starts, [*starts[1:], 10**6])]) for n, line in body if line]
-    if sum(1 for _, cells in split if len(cells) != len(split[0][1])) * 50 > len(split):
+
+        def cells(line: str) -> List[bytes]:
+            return [] if any(line[at - 1 : at].strip() for at in starts[1:]) else [line[a:b].strip().encode() for a, b in zip(starts, [*starts[1:], 10**6])]
+
+    columns, bad = cells(header), []
+    rows = ((n, row) for n, row in ((n, cells(line)) for n, line in body if line) if row or bad.append(n))  # type: ignore[func-returns-value]
+    evidence = _table_evidence(page, rows, columns)
+    total, ragged = evidence.totals["rows"], evidence.totals.get("odd rows", 0)
+    if total < 2 or ragged * 50 > total or bad and (not ruled or len(bad) * 50 > total):
         return []
-    evidence = _table_evidence(page, split[1:], split[0][1])
-    if claim >= 0 and claim != evidence.totals["rows"]:
-        evidence.unsure = "%d rows by the footer, %d read" % (claim, evidence.totals["rows"])
+    if footer and int(footer.group(1)) != total:
+        evidence.unsure = "%d rows by the footer, %d read" % (int(footer.group(1)), total)
     return [evidence]
+
+
+def _between_bars(line: str) -> List[bytes]:
+    """The cells of a row whose columns are parted by bars, with or without one at each end."""
+    return [cell.strip().encode() for cell in (line[1:].rstrip("|") if line.startswith("|") else line).split("|")]
 
 
 def _cells_of(header: str) -> List[Match[str]]:
@@ -11191,15 +12094,23 @@ def _pointer(path: Any) -> bytes:
     return out
 
 
-def _sort_of(value: Any) -> bytes:
-    """The type of a JSON value, with its length where it has one."""
-    if isinstance(value, (dict, list)):
-        return b"object" if isinstance(value, dict) else b"array"
-    return b"null" if value is None else b"boolean" if isinstance(value, bool) else b"string" if isinstance(value, str) else b"number"
+def _json_word(value: Any) -> bytes:
+    """A JSON scalar as JSON spells it, a string without its quotes."""
+    import json
+
+    return (value if isinstance(value, str) else json.dumps(value)).encode("utf-8", "surrogateescape")
+
+
+_JSON_SORTS: Tuple[Tuple[bytes, Tuple[type, ...]], ...] = (
+    (b"object", (dict,)), (b"array", (list,)), (b"string", (str,)), (b"number", (int, float)), (b"boolean", (bool,)), (b"null", (type(None),)),
+)  # fmt: skip
 
 
 class _Shape:
-    """The shape of JSON documents: by place (items of arrays and of large maps under `*`), the values and how many objects have each key."""
+    """The shape of JSON documents: by place (items of arrays and of large maps under `*`), the values and how many objects have each key.
+
+    Values are taken in by columns, all that stand at one place together, since counting them one by one costs ten times as much.
+    """
 
     __slots__ = ("places", "objects", "lengths")
 
@@ -11208,42 +12119,89 @@ class _Shape:
         self.objects: Dict[bytes, List[Any]] = {}  # place → [number, {key: [number, first object that has it]}]
         self.lengths: Dict[bytes, int] = {}
 
-    def add(self, document: Any, at: Any = ()) -> None:
-        """Take in one document; `at` is where it stands."""
-        below: Dict[Tuple[bytes, Any], bytes] = {}
-        stack: List[Tuple[Any, Any, bytes]] = [(document, at, b"/*" if at else b"")]
+    def add(self, values: List[Any], where: Callable[[int], Any], place: bytes) -> None:
+        """Take in the values at a place, with all that is in them; `where` gives the path of the one of a number."""
+        stack = [(values, where, place)]
         while stack:
-            value, path, place = stack.pop()
-            if place not in self.places:
-                if len(self.places) >= 2000:
-                    continue
-                self.places[place] = _Tally()
-            sort = _sort_of(value)
-            if sort not in (b"object", b"array"):
-                self.places[place].add(str(value).encode("utf-8", "surrogateescape"), path, sort)
+            values, where, place = stack.pop()
+            if place not in self.places and len(self.places) >= _JSON_PLACES or place.count(b"/") > _JSON_DEPTH:
                 continue
-            self.places[place].add(b"", path, sort)
-            self.lengths[place] = self.lengths.get(place, 0) + len(value)
-            entry = self.objects.setdefault(place, [0, {}])
-            entry[0] += sort == b"object"
-            many = sort == b"array" or len(value) > 100
-            inside = []
-            for name, inner in enumerate(value) if sort == b"array" else value.items():
-                key = (place, "*" if many else name)
-                if key not in below:
-                    below[key] = place + _pointer((((), key[1])))
-                if not many:
-                    seen = entry[1].setdefault(name, [0, path])
-                    seen[0] += 1
-                inside.append((inner, (path, name), below[key]))
-            stack += reversed(inside)
+            tally = self.places.setdefault(place, _Tally())
+            types = set(map(type, values))
+            inside: List[Tuple[List[Any], Callable[[int], Any], bytes]] = []
+            for sort, own in _JSON_SORTS:
+                if types.isdisjoint(own):
+                    continue
+                same, at = _picked(values, where, [] if types <= set(own) else [i for i, value in enumerate(values) if type(value) in own])
+                tally.add(same if own[0] not in (dict, list) else [""] * len(same), at, sort)
+                if own[0] is dict:
+                    inside += self.members(same, at, place)
+                elif own[0] is list:
+                    self.lengths[place] = self.lengths.get(place, 0) + sum(map(len, same))
+                    inside.append(([item for array in same for item in array], _path_in(same, at), place + b"/*"))
+            stack += reversed([column for column in inside if column[0]])
+
+    def members(self, objects: List[Any], where: Callable[[int], Any], place: bytes) -> Iterator[Tuple[List[Any], Callable[[int], Any], bytes]]:
+        """The columns of some objects: of each key, or of all together where an object has very many."""
+        from collections import Counter
+
+        self.lengths[place] = self.lengths.get(place, 0) + sum(map(len, objects))
+        entry = self.objects.setdefault(place, [0, {}])
+        entry[0] += len(objects)
+        small = [i for i, value in enumerate(objects) if len(value) <= _JSON_KEYS]
+        if len(small) < len(objects):
+            large = [i for i, value in enumerate(objects) if len(value) > _JSON_KEYS]
+            yield [value for i in large for value in objects[i].values()], _path_in([objects[i] for i in large], lambda n: where(large[n])), place + b"/*"
+            objects, where = _picked(objects, where, small)
+        for name, count in Counter(name for value in objects for name in value).items():
+            own, at = _picked(objects, where, [] if count == len(objects) else [i for i, value in enumerate(objects) if name in value])
+            entry[1].setdefault(name, [0, at(0)])[0] += count
+            yield [value[name] for value in own], lambda n, at=at, name=name: (at(n), name), place + _pointer(((), name))  # type: ignore[misc]
+
+    def read(self, text: str, at: int, path: Any = (), place: bytes = b"") -> Tuple[int, int]:
+        """Take in the array or object at an offset of a text, part by part, as far as the text goes: how many members, and where it
+        ends, -1 when that is not in the text. Raises ValueError when it is no JSON, or of parts that are too long."""
+        listed, total, after = text[at] == "[", 0, _blank(text, at + 1)
+        if place.count(b"/") > _JSON_SPINE:
+            raise ValueError("nested too deeply")
+        many = False
+        while text[after : after + 1] != ("]" if listed else "}"):
+            names, values, stop = _json_members(text, after, listed)
+            first = total
+            if values:
+                many = many or listed or total + len(names) > _JSON_KEYS
+                if many:
+                    self.add(values, lambda n, first=first, names=names: (path, names[n] if names else first + n), place + b"/*")  # type: ignore[misc]
+                for name, value in () if many else zip(names, values):
+                    self.add([value], lambda n, name=name: (path, name), place + _pointer(((), name)))  # type: ignore[misc]
+            else:  # longer than a part, or cut
+                name, begin = ("*", after) if listed else _json_key(text, after)
+                inner, here = place + _pointer(((), name)), (path, total if listed else name)
+                if text[begin : begin + 1] in ("[", "{"):
+                    self.places.setdefault(inner, _Tally()).add([""], lambda n, here=here: here, b"array" if text[begin] == "[" else b"object")  # type: ignore[misc]
+                    count, stop = self.read(text, begin, here, inner)
+                    self.lengths[inner] = self.lengths.get(inner, 0) + count
+                else:
+                    value, stop = _json_scalar(text, begin)
+                    if stop < 0:
+                        return total, -1
+                    self.add([value], lambda n, here=here: here, inner)  # type: ignore[misc]
+            total += len(values) or 1
+            after = _blank(text, stop) if stop >= 0 else len(text)
+            if after >= len(text):
+                return total, -1
+            if text[after] == ",":
+                after = _blank(text, after + 1)
+            elif text[after] not in "]}":
+                raise ValueError("no JSON")
+        return total, after + 1
 
     def rows(self, deepest: int) -> Iterator[Tuple[bytes, bytes]]:
         """(place, what is there) down to so many levels."""
         for place, tally in sorted(self.places.items(), key=lambda item: item[0].count(b"/")):
             if 0 < place.count(b"/") <= deepest:
                 sorts = b", ".join(sort + (b" \xc3\x97%d" % entry[0] if tally.total > 1 else b"") for sort, entry in tally.sorts.items())
-                values = b", ".join(value[:60] for value in tally.values if value) if tally.total <= 3 else b""
+                values = b", ".join(_json_word(value)[:60] for _, value in tally.values if value != "") if tally.total <= 3 else b""
                 yield place, sorts + (b" of %d" % self.lengths[place] if place in self.lengths and tally.total == 1 else b"") + (b" " + values if values else b"")
 
     def odd(self) -> Iterator[Tuple[bytes, bytes, bytes, bytes]]:
@@ -11254,72 +12212,209 @@ class _Shape:
                     yield _pointer((path, name)), b"a key of %d in %d" % (count, number), name.encode("utf-8", "surrogateescape"), b""
         for place, tally in self.places.items():
             for value, count, path in tally.odd() if b"*" in place else ():
-                name = str(path[1]).encode("utf-8", "surrogateescape") if path else b""
-                yield _pointer(path), b"%s (%d of %d)" % (value[:80] or b"empty", count, tally.total), name, value
+                name, word = str(path[1]).encode("utf-8", "surrogateescape") if path else b"", _json_word(value)
+                yield _pointer(path), b"%s (%d of %d)" % (word[:80] or b"empty", count, tally.total), name, word
+
+
+def _picked(values: List[Any], where: Callable[[int], Any], index: List[int]) -> Tuple[List[Any], Callable[[int], Any]]:
+    """Some of a column's values, by their numbers, all when none are given."""
+    return ([values[i] for i in index], lambda n: where(index[n])) if index else (values, where)
+
+
+def _path_in(containers: List[Any], where: Callable[[int], Any]) -> Callable[[int], Any]:
+    """What gives the path of a member by its number among those of all containers."""
+    starts: List[int] = []
+
+    def path(n: int) -> Any:
+        from bisect import bisect_right
+        from itertools import accumulate
+
+        if not starts:
+            starts.extend(accumulate(map(len, containers)))
+        at = bisect_right(starts, n)
+        inner = n - (starts[at - 1] if at else 0)
+        held = containers[at]
+        return where(at), list(held)[inner] if isinstance(held, dict) else inner
+
+    return path
+
+
+def _blank(text: str, at: int) -> int:
+    """The end of the white space that begins here."""
+    while text[at : at + 1] in (" ", "\n", "\r", "\t"):
+        at += 1
+    return at
+
+
+def _json_scalar(text: str, at: int) -> Tuple[Any, int]:
+    """A value that is longer than a part, and where it ends; -1 when it is cut."""
+    import json
+
+    try:
+        return json.JSONDecoder().raw_decode(text, at)
+    except ValueError:
+        return None, -1
+
+
+def _json_key(text: str, at: int) -> Tuple[str, int]:
+    """(key, where its value begins) of an object's member; behind the text's end when it is cut. Raises ValueError when it is none."""
+    import json
+
+    try:
+        name, stop = json.JSONDecoder().raw_decode(text, at)
+    except ValueError:
+        if len(text) - at < _JSON_PART:
+            return "", len(text)
+        raise
+    stop = _blank(text, stop)
+    if not isinstance(name, str) or text[stop : stop + 1] not in (":", ""):
+        raise ValueError("no key")
+    return name, _blank(text, stop + 1)
+
+
+def _json_members(text: str, at: int, listed: bool) -> Tuple[List[str], List[Any], int]:
+    """(keys of an object, values, where they end) of the members from an offset on, as many as one part holds whole.
+
+    Members mostly look alike: up to the last place in the part that looks like the first boundary they are decoded in one go, which
+    fails unless it is one.
+    """
+    import json
+
+    part = text[at : at + _JSON_PART]
+    decode = json.JSONDecoder().raw_decode
+    names: List[str] = []
+    values: List[Any] = []
+    pos = end = 0
+    try:
+        _, first = decode(part, 0 if listed else _json_key(part, 0)[1])
+        following, shut = _blank(part, first), part[first - 1] in "}]\""
+        if part[following : following + 1] == ",":
+            boundary = part[first - shut : _blank(part, following + 1) + (shut or not listed)]
+            cut = part.rfind(boundary, first - 1) + shut
+            several, stop = decode(("[%s]" if listed else "{%s}") % part[:cut], 0)
+            if stop == cut + 2:
+                return (names, several, at + cut) if listed else (list(several), list(several.values()), at + cut)
+    except (ValueError, RecursionError):
+        pass
+    values = []
+    try:
+        while True:
+            name, begin = ("", pos) if listed else _json_key(part, pos)
+            value, stop = decode(part, begin)
+            after = _blank(part, stop)
+            if part[after : after + 1] not in (",", "]", "}") or not part[after : after + 1]:
+                break
+            values.append(value)
+            names += [] if listed else [name]
+            end = stop
+            if part[after] != ",":
+                break
+            pos = _blank(part, after + 1)
+    except (ValueError, RecursionError, IndexError):
+        pass
+    return names, values, at + end
 
 
 def _json(page: _Page) -> List[Evidence]:
     """A JSON document, or one on each line: its shape, and the keys and values that few records have."""
-    opening = page.text.lstrip()[:1]
-    if opening not in (b"{", b"[") or page.source.size > _JSON_BYTES and page.lines[0].rstrip()[-1:] not in (b"}", b"]"):
+    if page.text[:KIB].lstrip()[:1] not in (b"{", b"["):
         return []
-    shape, totals, near = _Shape(), {}, page.text
+    near = page.text if not page.cut else strip_ansi(page.source.read(0, min(page.source.size, _NEAR_BYTES)))
+    text = near.decode("utf-8", "surrogateescape")
+    shape = _Shape()
     try:
-        if page.source.size > _JSON_BYTES:
-            raise ValueError
-        document = from_json(page.text)
-        if next(_json_diagnostics(document), None):
+        lined = _json_lines(text, shape, page.source.size <= _NEAR_BYTES)
+        if lined is None:
+            total, end = shape.read(text, _blank(text, 0))
+            if end >= 0 and text[end : end + KIB].strip() or end < 0 and page.source.size <= _NEAR_BYTES:
+                return []
+            totals = {"items" if text[_blank(text, 0)] == "[" else "keys": total}
+        elif "records" in lined:
+            totals = lined
+        else:
             return []
-        shape.add(document)
-        totals = {"items" if isinstance(document, list) else "keys": len(document)}
-    except ValueError:
-        levels: Dict[str, int] = {}
-        near = page.text if len(page.text) <= _JSON_BYTES else page.text[: page.text.rfind(b"\n", 0, _JSON_BYTES)]
-        for n, line in enumerate(near.split(b"\n"), 1):
-            try:
-                record = from_json(line) if line.strip() else None
-            except ValueError:
-                return []
-            if not isinstance(record, (dict, list)) and line.strip():
-                return []
-            if n <= 200 and any(_json_diagnostics(record)) or isinstance(record, dict) and "Action" in record and "Time" in record:  # a linter's report, `go test -json`
-                return []
-            if line.strip() and len(shape.places) < 2000:
-                shape.add(record, ((), n))
-            level = next((record[key] for key in ("level", "severity", "lvl", "levelname") if isinstance(record, dict) and key in record), None)
-            if level is not None:
-                levels[str(level)[:20]] = levels.get(str(level)[:20], 0) + 1
-        totals = {"records": shape.places[b"/*"].total if b"/*" in shape.places else 0}
-        if len(page.lines) < 2:
-            return []
-        if levels:
-            return [_near(page, near, page.evidence("log", (), {**totals, **dict(sorted(levels.items()))}))]
+    except (ValueError, RecursionError):
+        return []
+    if _is_report(text):
+        return []
+    whole = page.source.size <= _NEAR_BYTES
+    if len(totals) > 1:
+        return [_sampled(page, whole, page.evidence("log", (), totals))]
     deepest = next((depth for depth in (3, 2) if sum(1 for _ in shape.rows(depth)) <= 40), 1)
-    evidence = page.evidence("json", [page.row("place", place, words) for place, words in shape.rows(deepest)], totals)
-    _near(page, near, evidence)
+    evidence = _sampled(page, whole, page.evidence("json", [page.row("place", place, words) for place, words in shape.rows(deepest)], totals))
     for pointer, words, name, value in shape.odd():
         at = _find_member(page, name, value)
-        fact = page.row("odd", pointer, words, at, 0, 9.0)
         if all(other.identity != pointer for other in evidence.facts[-20:] if other.kind == "odd"):
-            evidence.facts.append(fact)
+            evidence.facts.append(page.row("odd", pointer, words, at, 0, 9.0))
         if at:
             evidence.quotes.append(page.quote(at, 9.0))
     return [evidence]
 
 
-def _near(page: _Page, read: bytes, evidence: Evidence) -> Evidence:
-    """The evidence, which says when only a part of the records was read."""
-    if len(read) < len(page.text):
-        evidence.unsure = "sampled: the first %s of %s" % (human(len(read)), human(page.source.size))
+def _is_report(text: str) -> bool:
+    """Whether the start of a JSON text is a linter's report or `go test -json`, which others read."""
+    import json
+
+    part = text[: 64 * KIB]
+    start = _blank(part, 0)
+    try:
+        first, _ = json.JSONDecoder().raw_decode(part, start)
+    except (ValueError, RecursionError):
+        first = _json_members(text, _blank(text, start + 1), True)[1][:50] if text[start] == "[" else None
+    return any(_json_diagnostics(first)) or (isinstance(first, dict) and "Action" in first and "Time" in first)
+
+
+def _json_lines(text: str, shape: _Shape, whole: bool) -> Optional[Dict[str, int]]:
+    """The shape of the records of JSON lines: how many, and how many of each level; None when a text is not one document to a line.
+
+    Raises ValueError when a line is none.
+    """
+    import json
+    from collections import Counter
+
+    start = text[: _JSON_PART].lstrip().split("\n", 2)
+    try:
+        if len(start) < 2 or not start[1].startswith(("{", "[")) or not isinstance(json.loads(start[0]), (dict, list)):
+            return None
+    except (ValueError, RecursionError):
+        return None
+    levels: Dict[str, int] = {}
+    total, at, number = 0, 0, 1
+    while at < len(text):
+        end = len(text) if at + _JSON_PART >= len(text) else text.rfind("\n", at, at + _JSON_PART) + 1 or text.find("\n", at) + 1 or len(text)
+        part = text[at:end]
+        if end == len(text) and not whole:
+            part = part[: part.rfind("\n") + 1]
+        lines = [(n, line) for n, line in enumerate(part.split("\n"), number) if line.strip()]
+        records = json.loads("[" + ",".join(line for _, line in lines) + "]")
+        if len(records) != len(lines) or not all(isinstance(record, (dict, list)) for record in records):
+            raise ValueError("not one document to a line")
+        shape.add(records, lambda n, lines=lines: ((), lines[n][0]), b"/*")  # type: ignore[misc]
+        for key in ("level", "severity", "lvl", "levelname"):
+            for level, count in Counter(str(record[key])[:20] for record in records if isinstance(record, dict) and key in record).items():
+                levels[level] = levels.get(level, 0) + count
+        total, at, number = total + len(records), end, number + part.count("\n")
+    return {"records": total, **dict(sorted(levels.items()))}
+
+
+def _sampled(page: _Page, whole: bool, evidence: Evidence) -> Evidence:
+    """The evidence, which says when only a part was read."""
+    evidence.unsure = "" if whole else "sampled: the first %s of %s" % (human(_NEAR_BYTES), human(page.source.size))
     return evidence
 
 
 def _find_member(page: _Page, name: bytes, value: bytes) -> int:
     """The line of the only member of this name and value; 0 when there is none or more."""
-    from re import escape
-
-    found = list(rx(b'"%s"\\s*:\\s*"?%s' % (escape(name), escape(value))).finditer(page.text, 0))[:2] if name else []
-    return page.text.count(b"\n", 0, found[0].start()) + 1 if len(found) == 1 and len(page.lines) > 1 else 0
+    found = []
+    for between in (b": ", b":") if name else ():
+        for quote in (b'"', b""):
+            sought = b'"%s"%s%s%s' % (name, between, quote, value)
+            at = page.text.find(sought)
+            found += [at, page.text.find(sought, at + 1)] if at >= 0 else []
+            if not value:
+                break
+    found = [at for at in found if at >= 0]
+    return page.text.count(b"\n", 0, found[0]) + 1 if len(found) == 1 and b"\n" in page.text.rstrip() else 0
 
 
 def _yaml(page: _Page) -> List[Evidence]:
@@ -11328,7 +12423,7 @@ def _yaml(page: _Page) -> List[Evidence]:
     if not rx(rb"(?:apiVersion|kind|items):").match(first) or not rx(rb"(?m)^(?:- |  )?kind: \S").search(page.text):
         return []
     rows: List[Fact] = []
-    tallies: Dict[bytes, _Tally] = {}
+    columns: Dict[bytes, Tuple[List[bytes], List[int]]] = {}
     kinds: Dict[str, int] = {}
     listed = rx(rb"(?m)^items:$").search(page.text) is not None
     for n, line in enumerate(page.lines, 1):
@@ -11349,7 +12444,9 @@ def _yaml(page: _Page) -> List[Evidence]:
             rows[-1].message = value
         if value:
             word = rx(rb"\{ *(\w+)").match(value)
-            tallies.setdefault(b"%s%s" % (b" " * len(indent), key), _Tally()).add(word.group(1) if word else value, n)
+            values, lines = columns.setdefault(b"%s%s" % (b" " * len(indent), key), ([], []))
+            values.append(word.group(1) if word else value)
+            lines.append(n)
     rows = [row for row in rows if row.location and row.identity]
     for row in rows:
         row.identity = b"%s/%s" % (row.location, row.identity)
@@ -11357,43 +12454,11 @@ def _yaml(page: _Page) -> List[Evidence]:
     if rows:
         rows[-1].last = len(page.lines)
     evidence = page.evidence("yaml", rows, kinds)
-    _odd_rows(page, {name.strip(): tally for name, tally in tallies.items()}, evidence)
+    tallies = {name.strip(): _Tally() for name in columns}
+    for name, (values, lines) in columns.items():
+        tallies[name.strip()].add(values, lines.__getitem__)
+    _odd_rows(page, tallies, evidence)
     return [evidence] if rows else []
-
-
-# ── logs ──
-
-_LEVEL = rb"(?m)^[^\n]{0,80}?[\s\[<(|=\"](TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|CRITICAL|FATAL|SEVERE)[\s\]>):|,\"]"
-_LOGS: List[Tuple[bytes, bytes]] = [  # how each line starts; what to count, if not the level
-    (rb"\S+ \S+ \S+ \[\d\d/\w{3}/\d{4}:[^\]\n]+\] \"", rb"(?m)^[^\n]*?\" ([1-5]\d\d) (?:\d+|-)"),
-    (rb"(?:<\d+>)?[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \S+ [^\s:]+(?:\[\d+\])?: ", b""),
-    (rb"\[?\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d\S*[\s\]]", b""),
-    (rb"(?:\[|<)?(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|CRITICAL|FATAL|SEVERE)[\s\]>:|]", b""),
-]
-
-
-def _log(page: _Page) -> List[Evidence]:
-    """Access logs, syslog, levelled and timestamped logs: how many lines of each level or status. What is odd in them, the text profile knows."""
-    head = [line for line in page.lines[:2000] if line]
-    for start, counted in _LOGS:
-        if len(head) >= 20 and sum(1 for line in head if rx(start).match(line)) * 10 >= 9 * len(head):
-            counts: Dict[str, int] = {}
-            for match in rx(counted or _LEVEL).finditer(page.text):
-                name = match.group(1).decode() if not counted else "%sxx" % match.group(1)[:1].decode()
-                counts[name] = counts.get(name, 0) + 1
-            shapes: Dict[bytes, int] = {}
-            for line in page.lines if not counted and len(page.lines) <= 50_000 else ():
-                shape = _shape(rx(start).sub(b"", line, 1))
-                shapes[shape] = shapes.get(shape, 0) + 1
-            totals = {"lines": len(page.lines), **dict(sorted(counts.items()))}
-            rows = [page.row("template", shape, "×%d".encode() % count, 0, 0, count) for shape, count in shapes.items() if count > 1]
-            evidence = page.evidence("log", rows if len(rows) <= 12 else (), totals)
-            evidence.quotes = evidence.quotes[:3]
-            for match in rx(rb"(?m)^[^\n]*?\" 5\d\d [^\n]*").finditer(page.text) if counted and counts.get("5xx", 0) * 50 <= len(page.lines) else ():
-                if len(evidence.quotes) < 23:
-                    evidence.quotes.append(page.quote(page.text.count(b"\n", 0, match.start()) + 1, 8.0))
-            return [evidence]
-    return []
 
 
 # ── bytes ──
@@ -11417,18 +12482,27 @@ def _binary(source: Source) -> Evidence:
     return evidence
 
 
+_DUMPED = (
+    rb"[0-9a-f]{6,}:?(?: +[0-9a-f]{2,11}){1,16}(?: .*)?$"  # xxd, hexdump, od
+    rb"|[0-7]{7}(?:   .|  \\.| [0-7]{3}){1,16}$|[0-9a-f]{6,}$|\*$"  # od -c; the size at the end; lines like those before
+)
+
+
 def _hex(page: _Page) -> List[Evidence]:
     """xxd, `hexdump`, od: what was dumped is bytes, not text."""
-    line = rx(rb"[0-9a-f]{6,8,}:?(?: +[0-9a-f]{2,11}){1,16}(?: .*)?$".replace(b"{6,8,}", b"{6,}"))
-    body = page.lines[:2000]
-    if len(body) < 3 or not rx(rb"0{6,}:?\s").match(body[0]) or not all(line.match(row) or row == b"*" or rx(rb"[0-9a-f]{6,}$").match(row) for row in body):
+    body, size = page.lines[:2000], 0
+    plain = len(body) > 3 and all(len(line) == 60 and rx(rb"[0-9a-f]+$").match(line) for line in body[:-1])
+    if plain:
+        size = len(page.text.replace(b"\n", b"")) // 2
+    elif len(body) < 3 or not rx(rb"0{6,}:?\s").match(body[0]) or not all(map(rx(_DUMPED).match, body)):
         return []
-    octal = rx(rb"0{7} ").match(body[0]) and not rx(rb"0{8}").match(body[0])
-    last = rx(rb"[0-9a-f]+").match(page.lines[-1])
-    size = int(last.group(), 8 if octal and not rx(rb".*[89a-f]").match(last.group()) else 16) if last and page.whole else 0
-    if b":" in page.lines[-1][:12]:
-        size += len(b"".join(page.lines[-1].split(b"  ")[0].split()[1:])) // 2
-    return [page.evidence("bytes", [page.row("format", b"hex dump", _count(size, "byte") if size else b"", 1, len(page.lines))])]
+    else:
+        second, last = (rx(rb"([0-9a-f]+)(:?)").match(line) for line in (body[1], page.lines[-1]))
+        base = next((base for base in (16, 10, 8) if second and rx(rb"\d+$").match(second.group(1)) and int(second.group(1), base) == 16), 16)
+        size = int(last.group(1), base) if last and rx(rb"[0-9]+$" if base < 16 else b"").match(last.group(1)) else 0
+        if last and last.group(2):  # xxd ends with a line of bytes
+            size += len(b"".join(page.lines[-1].split(b"  ")[0].split()[1:])) // 2
+    return [page.evidence("bytes", [page.row("format", b"hex dump", _count(size, "byte") if size and page.whole else b"", 1, len(page.lines))])]
 
 
 def _one_line(page: _Page) -> List[Evidence]:
@@ -11487,8 +12561,8 @@ def _document(page: _Page) -> List[Evidence]:
 
 
 _RECOGNISERS: List[Callable[[_Page], List[Evidence]]] = [
-    _git_merge, _git_log, _git_diff, _git_stat, _git_status, _git_short, _git_blame, _git_oneline, _json, _yaml, _ls, _tree, _du, _hex,
-    _search, _search_counts, _search_heading, _paths, _aligned, _csv, _log, _redraws, _one_line, _document,
+    _json, _git_merge, _git_log, _git_diff, _git_stat, _git_status, _git_short, _git_blame, _git_oneline, _yaml, _ls, _tree, _du, _hex,
+    _search, _search_counts, _search_heading, _search_plain, _paths, _hub_list, _aligned, _csv, _log, _redraws, _one_line, _document,
 ]  # fmt: skip
 
 
@@ -11519,7 +12593,8 @@ PACKAGING: List[Dialect] = [
         notes=rb"ERROR: ResolutionImpossible|error: (?:subprocess-exited-with-error|metadata-generation-failed|"
             rb"failed-wheel-build)",
         sign=rb"^(?:Collecting|Requirement already|Looking in|Processing|Obtaining) |^ERROR: (?:Cannot install|Could not|"
-            rb"No matching|Failed|Package|pip's|Invalid|Directory)|^Successfully installed |^ *error: subprocess-exited"),
+            rb"No matching|Failed|Package|pip's|Invalid|Directory)|^Successfully installed |^ *error: subprocess-exited|"
+            rb"^[\w.-]+ [\w.!+-]+ requires [^\n]+, (?:which is not installed|but you have [^\n]+)\.$"),
     Dialect("npm", (b"npm error ", b"npm ERR! ", b"# npm audit report"),
         (_NPM + rb"(?P<message>While resolving: (?P<identity>\S+))",
         _NPM + rb"(?P<message>(?:Found|Conflicting peer dependency): (?P<identity>\S+))",
@@ -11533,6 +12608,7 @@ PACKAGING: List[Dialect] = [
         _NPM + rb"path (?P<location>[^\n]+)\n(?:" + _NPM + rb"[^\n]*\n){0,4}?" + _NPM
             + rb"(?P<message>command (?P<identity>\S[^\n]*))",
         _NPM + rb"(?P<message>Lifecycle script [`'](?P<identity>[^`'\n]+)[`'] failed[^\n]*)",
+        _NPM + rb"(?P<message>request to (?P<identity>\S+) failed[^\n]*|audit endpoint returned an error[^\n]*)",
         _NPM + rb"(?P<code>EJSONPARSE|EUSAGE|ENOTFOUND|ECONNREFUSED|EINTEGRITY|EACCES|ENEEDAUTH) (?P<message>[^\n]+)",
         rb"(?P<identity>@?[\w./-]+)  (?P<message>[<>=*^~\d][^\n]*)\n(?:Severity: (?P<severity>\w+)\n)?"
             rb"(?=[^\n]* - https?://|Depends on vulnerable)"), severity={b"": "package", b"critical": "package 10",
@@ -11541,54 +12617,71 @@ PACKAGING: List[Dialect] = [
         more=_NPM + rb" |[ \t]", success=rb"(?:added|removed|changed) \d+ packages?|up to date\b|found 0 vulnerabilities"),
     Dialect("pnpm", (b"ERR_PNPM_",), (rb"Error: (?P<code>ERR_PNPM_\w+)\n(?:[^\n]*\n){1,8}?[^\n]*?(?P<message>(?:Failed to resolve|"
             rb"No matching version found for|404 Not Found[^\n]*?) (?P<identity>[^\s@]*@?[^\s@]+@[^\s,]+)[^\n]*)",
+        rb"Error: (?P<code>ERR_PNPM_\w+)\n\n  \xc3\x97 [^\n]*\n(?:  (?:\xe2\x94\x82|\xe2\x94\x9c)[^\n]*\n)*"
+            rb"  \xe2\x95\xb0\xe2\x94\x80\xe2\x96\xb6 (?P<message>[^\n]*)",
+        rb"Error: (?P<code>ERR_PNPM_\w+)\n\n  \xc3\x97 (?P<message>[^\n]*)",
         rb"(?:\xe2\x80\x89|Error:)? *(?P<code>ERR_PNPM_\w+)(?:\xe2\x80\x89)? *(?P<message>[^\n]*?(?:for|of|from|"
             rb"GET) (?P<identity>[^\s:]+)[^\n]*)",
         rb"(?:\xe2\x80\x89|Error:)? *(?P<code>ERR_PNPM_\w+)(?:\xe2\x80\x89)? *(?P<message>[^\n]*)"), severity={b"": "package"},
-        more=rb"[ \t]|$"),
+        more=rb"[ \t]|$", success=rb"Done in [\d.]+m?s using pnpm v"),
     Dialect("yarn", (b"error ", b"YN00"),
         (rb"error (?P<message>Couldn't find (?:any versions for |package )\"(?P<identity>[^\"\n]+)\"[^\n]*)",
+        rb"error (?P<message>\"(?P<identity>[^\"\n]+)\" (?:not installed|is wrong version|could not be)[^\n]*)",
         rb"error (?P<message>(?:An unexpected error occurred|(?P<identity>[^\s:]+)(?:@|: )|Command )[^\n]*)",
         rb"\xe2\x9e\xa4 (?P<code>YN00(?!00|02|13|60|86|07|19|50)\d\d): (?:\xe2\x94\x82|\xe2\x94\x94|\xe2\x94\x8c)? ?"
             rb"(?P<message>(?P<identity>[^\s:]+(?:@[^\s:]+(?::[^\s:]+)?)?)[^\n]*)"), severity={b"": "package"},
-        sign=rb"^yarn [\w ]*v?\d|\xe2\x9e\xa4 YN\d{4}|^info Visit https://yarnpkg"),
-    Dialect("uv", (" × ".encode(), b"error: "),
+        sign=rb"^yarn [\w ]*v?\d|\xe2\x9e\xa4 YN\d{4}|^info Visit https://yarnpkg", claims=("errors",),
+        summary=(rb"error Found (?P<errors>\d+) errors?\.$",),
+        success=rb"success (?:Saved lockfile|Already up-to-date|Folder in sync)|\xe2\x9e\xa4 YN0000: \S* ?Done"),
+    Dialect("uv", (" × ".encode(), b"error: ", b"The package `"),
         (rb" *(?:\xc3\x97|error:) (?P<message>No solution found[^\n]*)(?:\n[^\n]*?\b(?:versions? of|depends? on|"
             rb"requires?) (?P<identity>\S+?)[,.]?(?=\s|$))?",
         rb" *\xc3\x97 (?P<message>Failed to [^\n]*?`(?P<identity>[^`\n]+)`[^\n]*)",
-        rb"error: (?P<message>(?:Failed|No |Distribution|The lockfile|Request failed|Package)[^\n]*)"), severity={b"": "package"},
-        more=rb"[ \t]",
+        rb"error: (?P<message>(?:Failed|No |Distribution|The lockfile|Request failed|Package)[^\n]*)",
+        rb"The package `(?P<identity>[^`\n]+)` (?P<message>[^\n]+)"), severity={b"": "package"},
+        summary=(rb"Found (?P<incompatibilities>\d+) incompatibilit(?:y|ies)$",), claims=("incompatibilities",), more=rb"[ \t]",
         sign=rb"No solution found when resolving|\xe2\x95\xb0\xe2\x94\x80\xe2\x96\xb6 |^(?:Resolved|Audited|Installed|"
-            rb"Prepared|Using CPython) ", success=rb"(?:Installed|Audited|Uninstalled) \d+ packages? in "),
+            rb"Prepared|Using CPython) |^Found \d+ incompatibilit", success=rb"(?:Installed|Audited|Uninstalled) \d+ packages? in |All installed packages are compatible$"),
     Dialect("poetry", (b"version solving failed", b"Because "),
         (rb" *(?P<message>(?:Because|So, because) [^\n]*?(?:depends on|requires|depends on both|no versions of) "
             rb"(?P<identity>[^\s]+(?: \([^)\n]*\))?)[^\n]*)",), severity={b"": "package"}, sign=rb"version solving failed",
         more=rb" *(?:and|so|thus|Thus) |$"),
-    Dialect("cargo", (b"error: failed to ", b"error: no matching package", b"error: the lock file", b"error: package `"),
+    Dialect("poetry", (b"Poetry configuration is invalid",), (rb" +- (?P<message>\S[^\n]*)",), severity={b"": "package"},
+        sign=_NEAR_BY + rb"^The Poetry configuration is invalid:$"),
+    Dialect("cargo", (b"error: failed to ", b"error: no matching package", b"error: the lock file", b"error: package `", b".toml:"),
         (rb"error: (?P<message>(?:failed to (?:select a version for|get|download|load source for dependency|resolve)|"
             rb"no matching package(?: named)?(?: found)?|package)[^`\n]*`(?P<identity>[^`\n]+)`[^\n]*)",
         rb"error: (?P<message>failed to parse manifest at `(?P<location>[^`\n]+)`)",
+        rb"error: (?P<message>[^\n]+)\n *--> (?P<path>[^\n]*\.toml)" + _AT_COLUMN + rb"$",
         rb"error: (?P<message>(?:the lock file|no matching package found|failed to)[^\n]*)"), severity={b"": "package"},
         more=rb"[ \t]|Caused by|$",
         sign=rb"^error: (?:failed to (?:select|get|download|load|parse manifest|resolve|sync)|no matching package|"
-            rb"the lock file|package `)"),
-    Dialect("go-mod", (b"go: ",),
-        (rb"go: (?P<message>(?:module |finding module for package )?(?P<identity>[\w./-]+\.[\w./-]+" rb"(?:@[^\s:]+)?):? [^\n]+)",
+            rb"the lock file|package `)|^ *--> [^\n]*Cargo\.toml:\d"),
+    Dialect("go-mod", (b"go: ", b" imports"),
+        (rb"go: (?P<message>(?:module )?(?P<identity>[\w./-]+\.[\w./-]+" rb"(?:@[^\s:]+)?):? [^\n]+)",
+        rb"\t(?P<message>(?P<identity>\S+\.\S+): (?:module |cannot find module |no required module )[^\n]*)",
+        rb"(?P<path>\S*go\.(?:mod|work)):(?P<line>\d+): " + _REST,
         rb"go: (?P<message>(?:updates to go\.(?:mod|sum)|inconsistent|cannot find|go\.mod)[^\n]*)"), severity={b"": "package"},
-        sign=rb"^go: (?:module |updates |inconsistent|cannot find|[\w./-]+@\S+: |[\w./-]+: (?:no matching|module|invalid|"
+        sign=rb"^go: (?:module |updates |inconsistent|cannot find|errors parsing |finding module for package |[\w./-]+@\S+: |[\w./-]+: (?:no matching|module|invalid|"
             rb"unrecognized))", more=rb"\t"),
     Dialect("bundler", (b"Could not find gem", b"Bundler could not", b"Could not find compatible"),
         (rb"(?P<message>Could not find gem '(?P<identity>[^'\n]+)'[^\n]*)",
         rb"(?P<message>Bundler could not find compatible versions for gem \"(?P<identity>[^\"\n]+)\"[^\n]*)",
-        rb"Because (?P<message>[^\n]*? depends on (?P<identity>[\w-]+)[^\n]*)"), severity={b"": "package"}),
+        rb"Because (?P<message>[^\n]*? depends on (?P<identity>[\w-]+)[^\n]*)"), severity={b"": "package"},
+        success=rb"Bundle (?:complete|updated)!|The Gemfile's dependencies are satisfied"),
+    Dialect("bundler", (b"gems are missing",), (rb" \* (?P<identity>[\w.-]+ \([^)\n]*\))",), severity={b"": "package"},
+        sign=_NEAR_BY + rb"^The following gems are missing$"),
     Dialect("apt", (b"E: ", b"unmet dependencies"), (rb"E: (?P<message>Unable to locate package (?P<identity>\S+))",
         rb"E: (?P<message>Package '(?P<identity>[^'\n]+)' has no installation candidate)",
         rb"E: (?P<message>Version '[^'\n]+' for '(?P<identity>[^'\n]+)' was not found)",
         rb" (?P<identity>[\w.+:-]+) : (?P<message>(?:Depends|PreDepends|Conflicts|Breaks|Recommends): [^\n]+)",
         rb"E: (?P<message>(?:Unable to (?:correct|fetch|acquire|lock)|Failed to fetch|Could not|Sub-process|"
-            rb"The repository|Broken|Unmet|dpkg was)[^\n]*)"), severity={b"": "package"}, sign=rb"^E: |unmet dependencies"),
+            rb"The repository|Broken|Unmet|dpkg was)[^\n]*)"), severity={b"": "package"}, sign=rb"^E: |unmet dependencies",
+        success=rb"\d+ upgraded, \d+ newly installed, (?:\d+ reinstalled, )?(?:\d+ downgraded, )?\d+ to remove and \d+ not upgraded\."),
     Dialect("composer", (b"composer.json requires", b"could not be resolved"),
         (rb" +- (?P<message>(?:Root )?composer\.json requires (?P<identity>\S+)[^\n]*)",
-        rb" +- (?P<message>(?P<identity>\S+/\S+) [^\n]* requires [^\n]*)"), severity={b"": "package"}),
+        rb" +- (?P<message>(?P<identity>\S+/\S+) [^\n]* requires [^\n]*)"), severity={b"": "package"},
+        success=rb"Generating (?:optimized )?autoload files$|Nothing to install, update or remove$"),
 ]  # fmt: skip
 
 
@@ -11604,7 +12697,7 @@ _FLOOR = 0.6  # value below which a line is not offered
 
 _RED = rb"(?:\x1b|\^\[)\[(?:\d+;)*(?:[349]1|101|38;5;(?:1|9|160|196))(?:;\d+)*m"
 _GREEN = rb"(?:\x1b|\^\[)\[(?:\d+;)*(?:[349]2|102|38;5;(?:2|10))(?:;\d+)*m"
-_OVERWRITTEN = rb"(?m)^[^\n]*\r(?=[^\n])"
+_OVERWRITTEN = rb"(?m)^[^\n]*\r(?=[^\r\n])"
 _COLUMNS = rb"(?m)^[^\t\n]{1,200}\t[^\t\n]{1,200}\t(?=(?:\xef\xbb\xbf)?\d{4}-)"  # job and step, of `gh run view --log`
 _STAMP = (  # GitLab puts stream number and flag behind the time; Docker's builder numbers its steps and counts seconds
     rb"(?m)^(?:\xef\xbb\xbf)?(?:\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?\]?(?: \d\d[OE][ +])? ?"
@@ -12438,21 +13531,38 @@ def is_captured(digits: str) -> bool:
 # (literals of which one must occur, parser), in the order in which they are believed: what lies within an earlier one's part is its own text
 PROFILES: List[Tuple[Sequence[bytes], Callable[[List[Source], Optional[int]], List[Evidence]]]] = [
     (CTX_MARKERS, parse_ctx),
+    (SEARCH_MARKERS, parse_searches),
     (PYTEST_MARKERS, parse_pytest),
     (UNITTEST_MARKERS, parse_unittest),
-    (RUNNERS_MARKERS, parse_runners),
-    (DIAGNOSTICS_MARKERS, parse_diagnostics),
+    (REPORT_MARKERS, parse_reports),
 ]
 
 
-def examine(sources: List[Source], status: Optional[int]) -> List[Evidence]:
-    """All that the profiles find in an output. What no profile explains for certain is left to the text profile. Never empty."""
-    found: List[Evidence] = []
+def parsers_of(sources: List[Source], rows: Sequence[Dialect]) -> Iterator[Callable[[List[Source], Optional[int]], List[Evidence]]]:
+    """The profiles that may find something, in the order in which they are believed. The last two share one close reading."""
     for literals, parse in PROFILES:
         if any(source.holds(literals) for source in sources):
-            found += [evidence for evidence in parse(sources, status) if not is_within(evidence, found)]
-            if found and not any(evidence.unsure for evidence in found) and covered(sources, [span for e in found for span in e.span]):
-                return found
+            yield parse
+    reading = read_closely(sources, anchors_of(rows))
+    yield lambda sources, status: parse_runners(sources, status, reading=reading)
+    yield lambda sources, status: parse_diagnostics(sources, status, rows, reading)
+
+
+def examine(sources: List[Source], status: Optional[int], rows: Sequence[Dialect] = ()) -> List[Evidence]:
+    """All that the profiles, and the rows of users, find in an output, and the reports that it names. Never empty."""
+    found = known_evidence(sources, status, rows)
+    if contract_of(found[0]).policy == "report":
+        found[0].notes += named_reports(sources)
+    return found
+
+
+def known_evidence(sources: List[Source], status: Optional[int], rows: Sequence[Dialect]) -> List[Evidence]:
+    """What the profiles explain. What none of them explains for certain is left to the text profile. Never empty."""
+    found: List[Evidence] = []
+    for parse in parsers_of(sources, rows):
+        found += [evidence for evidence in parse(sources, status) if not is_within(evidence, found)]
+        if found and not any(evidence.unsure for evidence in found) and covered(sources, [span for e in found for span in e.span]):
+            return found
     told = [evidence for evidence in found if evidence.profile != "ctx/v1"]
     if not found:
         found = told = parse_content(sources, status)
@@ -12482,18 +13592,22 @@ def covered(sources: Iterable[Source], taken: Iterable[Tuple[str, int, int]]) ->
     return True
 
 
-def facts_of(run: Run, found: Optional[Sequence[Evidence]] = None) -> Dict[str, Any]:
+def facts_of(run: Run, settings: Settings, found: Optional[Sequence[Evidence]] = None) -> Dict[str, Any]:
     """All facts of a run as plain data: kept beside it when they were costly to find, else found again. Raises CtxError when
     evidence is gone."""
+    key = profiles_key(settings)
     for digest in derived_from(run.store, run.digest):
         try:
             source = run.store.source(digest)
             if source.read(0, len(_FACTS_MARK)) == _FACTS_MARK:
-                return dict(from_json(source.read(0, source.size)))
-        except (CtxError, ValueError):
+                kept = dict(from_json(source.read(0, source.size)))
+                if kept["profiles"] == key:
+                    return kept
+        except (CtxError, KeyError, ValueError):
             continue
     sources = run.sources()
-    summary = summary_of(examine(sources, run.status) if found is None else found)
+    summary = summary_of(examine(sources, run.status, user_profiles(settings)) if found is None else found)
+    summary["profiles"] = key
     if sum(source.size for source in sources) >= INDEX_FROM:
         try:
             keep_derived(run, to_json(summary).encode())
@@ -12515,8 +13629,11 @@ WIDTHS = ((8.5, 420), (4.0, 280), (0.0, 160))  # bytes of a quoted line worth at
 CENSUS_SHARE = 0.85  # of the budget may go to identities; beyond, a flood is declared
 FACTS_SHARE = 0.8  # where lines outside of any census want to be shown too, of the budget is left for the census
 ROUGH_SHARE = 0.7  # where there is no room for all messages, of the budget may go to identities with their details
-FLOOD_SHARE = 0.75  # of the budget then goes to the first of them, with their messages
-HISTOGRAM = 6  # rows of a flood's histograms
+MAJOR_SHARE = 0.8  # where not all fits, of the budget may go to what failed; the rest is for warnings and the like
+FLOOD_SHARE = 0.85  # of the budget then goes to the first of them, with their messages
+NAMES_SHARE = 0.6  # the same where identities tell no more than names: lines of the output are worth more then
+FOREMOST = 20  # facts that a flood shows in their order, before others for being of another kind
+HISTOGRAM = 5  # rows of a flood's histograms
 DELTA_BUDGET = 60  # tokens of the block that tells what changed since the last run of the same command
 REPEAT = 0.5  # how much a context line is worth that has the shape of one before it
 NOTES = 6  # notes of one evidence that are always shown
@@ -12618,8 +13735,9 @@ def fact_line(sheet: Sheet, fact: Fact, location: bytes, details: Sequence[int],
         parts.append(sheet.words(fact.message, WIDTHS[-1][1])[0])
     place = fact.location
     if place and place != location and not fact.identity.startswith(place):
-        if 2 in details and place.startswith(file_of(fact) + b":"):
-            place = place[len(file_of(fact)) :]
+        file = fact.identity.partition(b"::")[0]
+        if 2 in details and place.startswith(file + b":"):
+            place = place[len(file) :]
         if 1 in details or 2 in details:
             parts.append(sheet.name(place))
     if fact.first and 3 in details:
@@ -12631,7 +13749,7 @@ def fact_line(sheet: Sheet, fact: Fact, location: bytes, details: Sequence[int],
 def file_of(fact: Fact) -> bytes:
     """The file that a fact is about: its identity's, as far as that names one, else its location's."""
     name, mark, _ = fact.identity.partition(b"::")
-    return name if mark else fact.location.partition(b":")[0] or name
+    return name if mark and b"." in name else fact.location.partition(b":")[0] or name
 
 
 class Item:
@@ -12792,31 +13910,50 @@ class Digest:
     # required facts
 
     def required(self, budget: int) -> List[Item]:
-        """The census: every identity, in as much detail as leaves room for the messages, or else as fits; if nothing does, a flood."""
+        """The census: every identity, in as much detail as leaves room for the messages; else what failed so, and the rest as a flood;
+        else as fits; if nothing does, all of it a flood."""
         self.receipt.inline = self.receipt.known
+        if not self.receipt.known:
+            return []
         if any(evidence.quotes and not required_facts(evidence) for evidence in self.found):
             budget = int(budget * FACTS_SHARE)
-        for details in DETAILS:
-            sections = self.census_sections(details)
-            identities = price(item.text for section in sections for item in section.walk())
-            messages = price(child.text for section in sections for item in section.children for child in item.children[:1])
-            if identities + messages <= budget * CENSUS_SHARE:
-                return sections
-            if (
-                details != DETAILS[0]
-                and identities <= budget * CENSUS_SHARE
-                and (identities <= budget * ROUGH_SHARE or not details)
-            ):
-                return sections
-        return [self.flood(budget)]
+        whole = self.listed(budget, DETAILS[:-1], 0.0)
+        if whole:
+            return whole
+        minor = [fact for e in self.found for fact in required_facts(e) if fact.kind not in contract_of(e).failing]
+        if minor and len(minor) < self.receipt.known:
+            major = self.listed(int(budget * MAJOR_SHARE), DETAILS, ROUGH_SHARE, True)
+            if major:
+                return [*major, self.flood(minor, budget - sum(self.needs(major)))]
+        return self.listed(budget, DETAILS, ROUGH_SHARE) or [self.flood(self.facts(), budget)]
 
-    def census_sections(self, details: Sequence[int]) -> List[Item]:
-        """A heading for each required kind, and below it the identities."""
+    def needs(self, sections: Sequence[Item]) -> Tuple[int, int]:
+        """What the identities of some sections take, and what their messages would."""
+        identities = price(item.text for section in sections for item in section.walk())
+        return identities, price(child.text for section in sections for item in section.children for child in item.children[:1])
+
+    def facts(self) -> List[Fact]:
+        """The whole census."""
+        return [fact for evidence in self.found for fact in required_facts(evidence)]
+
+    def listed(self, budget: int, detailed: Sequence[Sequence[int]], rough: float, only_failing: bool = False) -> List[Item]:
+        """Every identity, or each of what failed: in the most of some details that leaves room for the messages, or else, but for the
+        first, takes no more than the `rough` share; none where nothing fits."""
+        for details in detailed:
+            sections = self.census_sections(details, only_failing)
+            identities, messages = self.needs(sections)
+            fits = rough if details else CENSUS_SHARE * (rough > 0)
+            if identities + messages <= budget * CENSUS_SHARE or (details != DETAILS[0] and identities <= budget * fits):
+                return sections
+        return []
+
+    def census_sections(self, details: Sequence[int], only_failing: bool) -> List[Item]:
+        """A heading for each required kind, or each of those that mean that something is wrong, and below it the identities."""
         sections = []
         for evidence in self.found:
             for kind, heading in contract_of(evidence).required.items():
                 facts = [fact for fact in required_facts(evidence) if fact.kind == kind]
-                if facts:
+                if facts and (kind in contract_of(evidence).failing or not only_failing):
                     brief = kind in contract_of(evidence).brief
                     groups = [Group(fact) for fact in facts] if brief else grouped(facts)
                     sections.append(self.identities("%s: %s" % (heading, commas(len(facts))), groups, details, brief))
@@ -12853,45 +13990,56 @@ class Digest:
                 again = seen[_shape(quote.text)] = seen.get(_shape(quote.text), -1) + 1
                 item.add(self.quoted(quote, "    ", min(quote.value, 9.0) * REPEAT**again))
 
-    def flood(self, budget: int) -> Item:
-        """Identities that do not fit: where they are and what they say, as counts, the first of them, and the address of all of
-        them."""
-        facts = [fact for evidence in self.found for fact in required_facts(evidence)]
-        brief = all(fact.kind in contract_of(evidence).brief for evidence in self.found for fact in required_facts(evidence))
-        headings = dict.fromkeys(
-            heading for e in self.found for kind, heading in contract_of(e).required.items() if any(f.kind == kind for f in e.facts)
-        )
-        self.census = "blob:" + keep_derived(self.run, census_of(facts))[:HANDLE_DIGITS]
-        rows = ["  by file: " + self.histogram(map(file_of, facts)), "  by message: " + self.histogram(map(class_of, facts))]
-        left = budget * FLOOD_SHARE - price(rows)
-        chosen: List[Group] = []
-        for group in [Group(fact) for fact in facts] if brief else grouped(facts):
-            left -= price(
-                [
-                    fact_line(self.sheet, group.facts[0], b"", DETAILS[1], brief),
-                    "    " + self.sheet.words(group.message, WIDTHS[0][1])[0],
-                ]
-            )
-            if left < 0 and chosen:
-                break
-            chosen.append(Group(group.facts[0]))
-        self.receipt.inline, self.receipt.retrievable = len(chosen), self.receipt.known - len(chosen)
-        section = self.identities(
-            "%s: %d/%d inline" % (" and ".join(headings), len(chosen), self.receipt.claimed), chosen, DETAILS[1], brief
-        )
+    def flood(self, facts: Sequence[Fact], budget: int) -> Item:
+        """Identities that do not fit: where they are and what they say, as counts, the first of them, and the address of the whole
+        census."""
+        kinds = {fact.kind for fact in facts}
+        brief = kinds <= {kind for evidence in self.found for kind in contract_of(evidence).brief}
+        headings = dict.fromkeys(heading for e in self.found for kind, heading in contract_of(e).required.items() if kind in kinds)
+        self.census = "blob:" + keep_derived(self.run, census_of(self.facts()))[:HANDLE_DIGITS]
+        rows = self.histogram("by file", map(file_of, facts)) + ([] if brief else self.histogram("by message", map(class_of, facts)))
+        chosen = self.foremost(facts, brief, budget * (NAMES_SHARE if brief else FLOOD_SHARE) - price(rows))
+        inline = sum(len(group.facts) for group in chosen)
+        self.receipt.retrievable = len(facts) - inline
+        self.receipt.inline = self.receipt.known - self.receipt.retrievable
+        claimed = self.receipt.claimed - (self.receipt.known - len(facts))
+        section = self.identities("%s: %d/%d inline" % (" and ".join(headings), inline, claimed), chosen, DETAILS[2], brief)
         section.children[:0] = [self.place(Item(row)) for row in rows]
         return section
 
-    def histogram(self, names: Iterable[bytes]) -> str:
-        """The commonest names with their counts, and how many are in the rest."""
+    def foremost(self, facts: Sequence[Fact], brief: bool, tokens: float) -> List[Group]:
+        """Those of some facts that there is room for, in groups: the first ones, then one of each further group, then any."""
+        groups = [Group(fact) for fact in facts] if brief else grouped(facts)
+        group_of = {id(fact): at for at, group in enumerate(groups) for fact in group.facts}
+        first = sorted(facts, key=lambda fact: -fact.value)[:FOREMOST]
+        chosen: Dict[int, Group] = {}
+        known: Set[int] = set()
+        for fact in [*first, *(group.facts[0] for group in groups), *facts]:
+            if id(fact) in known:
+                continue
+            at, lines = group_of[id(fact)], [fact_line(self.sheet, fact, b"", DETAILS[2], brief)]
+            if at not in chosen and not brief:
+                lines.append("    " + self.sheet.words(fact.message, WIDTHS[0][1])[0])
+            tokens -= price(lines)
+            if tokens < 0 and chosen:
+                break
+            known.add(id(fact))
+            if at in chosen:
+                chosen[at].facts.append(fact)
+            else:
+                chosen[at] = Group(fact)
+        return [chosen[at] for at in sorted(chosen)]
+
+    def histogram(self, label: str, names: Iterable[bytes]) -> List[str]:
+        """The commonest names with their counts, and how many are in the rest; nothing when no two are the same."""
         counts: Dict[bytes, int] = {}
         for name in names:
             counts[name] = counts.get(name, 0) + 1
         rows = sorted(counts.items(), key=lambda row: (-row[1], row[0]))
-        parts = ["%s %s" % (self.sheet.words(name, 80)[0] or "(none)", commas(count)) for name, count in rows[:HISTOGRAM]]
+        parts = ["%s %s" % (self.sheet.words(name, 60)[0] or "(none)", commas(count)) for name, count in rows[:HISTOGRAM]]
         if len(rows) > HISTOGRAM:
             parts.append("%s more %s" % (commas(len(rows) - HISTOGRAM), commas(sum(count for _, count in rows[HISTOGRAM:]))))
-        return " · ".join(parts)
+        return ["  %s: %s" % (label, " · ".join(parts))] if rows and rows[0][1] > 1 else []
 
     # what is bought
 
@@ -12977,24 +14125,24 @@ def is_answer(found: Sequence[Evidence], status: Optional[int]) -> bool:
     return not status and all(contract_of(evidence).policy != "report" for evidence in found)
 
 
-def digest_of(run: Run, settings: Dict[Tuple[str, str], Any], command: str, before: Optional[Run] = None) -> Tuple[bytes, bool]:
+def digest_of(run: Run, settings: Settings, command: str, before: Optional[Run] = None) -> Tuple[bytes, bool]:
     """A run's digest, and whether its output is an answer, to be passed whole as far as it is small enough. With `before`, an
     earlier run of the same command, its last block tells what has changed. Raises CtxError when evidence is gone."""
     sources = run.sources()
-    found = examine(sources, run.status)
+    found = examine(sources, run.status, user_profiles(settings))
     answer = is_answer(found, run.status)
     failed = answer or run.status != 0 or any(failing_facts(evidence) or evidence.unsure for evidence in found)
     digest = Digest(run, sources, found, command).render(settings["budget", "fail" if failed else "pass"])
-    return digest + (delta_block(run, found, before) if before else b""), answer
+    return digest + (delta_block(run, settings, found, before) if before else b""), answer
 
 
-def delta_block(run: Run, found: Sequence[Evidence], before: Run) -> bytes:
+def delta_block(run: Run, settings: Settings, found: Sequence[Evidence], before: Run) -> bytes:
     """What has changed since an earlier run of the same command, in a few words; nothing where neither run has anything to count."""
     try:
-        old = facts_of(before)
+        old = facts_of(before, settings)
     except CtxError:  # collected or damaged meanwhile: then there is nothing to tell
         return b""
-    new = facts_of(run, found)
+    new = facts_of(run, settings, found)
     if not (old["totals"] or old["facts"] or new["totals"] or new["facts"]):
         return b""
     change = Change(old, new)
@@ -13066,15 +14214,26 @@ def finish_run(capture: Capture, settings: Settings, summary: int = -1) -> int:
 
 def show_end(capture: Capture, run: Run, settings: Settings, summary: int) -> None:
     """Replay what was captured if it is small, or if no digest of it is much smaller; else print the digest."""
-    small = capture.total * 2 <= settings["budget", "inline"] * (3 if capture.status else 2)
+    small = is_replayed(capture.total, capture.status, settings)
     digest, answer = (b"", False) if small and summary < 0 else safe_digest(capture, run, settings)
     if summary >= 0 and digest:
         append_summary(capture, summary, digest)
-    if small or not digest or 2 * len(digest) > capture.total or (answer and capture.total <= settings["budget", "content"]):
+    if passes_whole(capture.total, capture.status, digest, answer, settings):
         if capture.mode != "pass":
             capture.emit_rest()
     else:
         capture.show(1, digest)
+
+
+def is_replayed(size: int, status: Optional[int], settings: Settings) -> bool:
+    """Whether output of so many bytes is replayed whatever it says: half as much again when the command failed."""
+    return bool(size * 2 <= settings["budget", "inline"] * (3 if status else 2))
+
+
+def passes_whole(size: int, status: Optional[int], digest: bytes, answer: bool, settings: Settings) -> bool:
+    """Whether output is shown as it is: it is small, or an answer of moderate size, or its digest would not at least halve it."""
+    small = is_replayed(size, status, settings) or not digest or 2 * len(digest) > size
+    return bool(small or (answer and size <= settings["budget", "content"]))
 
 
 def append_summary(capture: Capture, fd: int, digest: bytes) -> None:
@@ -14045,11 +15204,13 @@ def listed_runs(limit: int, everywhere: bool) -> Iterator[Dict[str, Any]]:
     for name, store in reversed(all_occurrences()):
         record = read_occurrence(store, name) if limit > 0 else {}
         if record and (everywhere or record.get("workspace") == top):
-            limit -= 1
             try:
                 kept = read_manifest(store, record["run"])
             except CtxError:
                 kept = None
+            if kept and kept.manifest["kind"] == "answer":  # nothing that was captured
+                continue
+            limit -= 1
             row = run_row(kept) if kept else {"outcome": "damaged", "bytes": 0, "command": ""}
             yield dict(row, handle="run:" + name.split("-")[2], time=record["time"], ms=record["ms"])
 
@@ -14069,10 +15230,10 @@ DIFF_LINES = 12  # kinds of lines that are shown as come, and as gone
 _GROUPS = ("new", "newly skipped", "fixed", "still")  # the order in which a difference is told
 
 
-def diff_runs(before: Run, after: Run) -> Dict[str, Any]:
+def diff_runs(before: Run, after: Run, settings: Settings) -> Dict[str, Any]:
     """How two runs differ, as plain data: exit status, facts by what became of them, totals, kinds of lines that came and went,
     sizes. Raises CtxError when evidence is gone."""
-    change = Change(facts_of(before), facts_of(after))
+    change = Change(facts_of(before, settings), facts_of(after, settings))
     old, new = kinds_of_lines(before), kinds_of_lines(after)
     return {
         "before": before.handle,
@@ -14183,9 +15344,9 @@ def redacted_difference(difference: Dict[str, Any]) -> Dict[str, Any]:
     return dict(safe(difference))
 
 
-def fact_address(run: Run, identity: str) -> Address:
+def fact_address(run: Run, identity: str, settings: Settings) -> Address:
     """Where the section of one fact stands: the fact with that identity, else the only one that holds it. Raises CtxError."""
-    facts = facts_of(run)["facts"]
+    facts = facts_of(run, settings)["facts"]
     found = [fact for fact in facts if fact["identity"] == identity] or [fact for fact in facts if identity in fact["identity"]]
     spots = list(dict.fromkeys((fact["stream"], *fact["lines"]) for fact in found if fact["lines"][0]))
     if len(spots) != 1:
@@ -14194,6 +15355,2303 @@ def fact_address(run: Run, identity: str) -> Address:
         raise CtxError("--fact %s: %s" % (quoted(identity), "more than one" if found else "no such fact"), many)
     stream, first, last = spots[0]
     return Address("run", run.handle[4:], stream, Lines(first, last))
+
+
+# ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+# 17 · workspace
+# Knows git's view of a work tree, the generation of its content, and which files are in it. Never knows what the files say.
+# ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+GENERATION_FILES = 1000  # modified and untracked files up to which a generation is known
+GENERATION_BYTES = 32 * MIB  # of their content
+WALK_FILES = 200_000  # files of a walk; what is beyond is told of
+
+# No lock of the user's index, no program that a repository's own settings name, paths as they are and not as patterns.
+_GIT = ("git", "--no-optional-locks", "--literal-pathspecs", "-c", "core.fsmonitor=false", "-c", "core.quotePath=false", "-C")
+
+
+def begin_git(top: str, *words: str) -> Callable[[], Optional[bytes]]:
+    """Start git in the directory `top`; the function that waits for its output, None when it cannot be started or fails."""
+    read_end, write_end = new_pipe()
+    null = posix.open("/dev/null", posix.O_RDWR | posix.O_CLOEXEC)
+    try:
+        pid = spawn([*_GIT, top, *words], write_end, null, False)
+    except OSError:
+        pid = -1
+    finally:
+        posix.close(write_end)
+        posix.close(null)
+
+    def result() -> Optional[bytes]:
+        try:
+            output = b"".join(iter(lambda: posix.read(read_end, CHUNK), b""))
+        finally:
+            posix.close(read_end)
+        return output if pid > 0 and posix.waitpid(pid, 0)[1] == 0 else None
+
+    return result
+
+
+def git(top: str, *words: str) -> Optional[bytes]:
+    """What git prints in the directory `top`, None when it cannot be started or fails."""
+    return begin_git(top, *words)()
+
+
+def split_names(output: Optional[bytes]) -> List[bytes]:
+    """Names that git printed with -z."""
+    return output.split(b"\0")[:-1] if output else []
+
+
+def below_workspace(top: str, paths: Sequence[str]) -> List[str]:
+    """Paths as the user sees them from the working directory, relative to the workspace. Raises CtxError: outside, or not there."""
+    found = []
+    for path in paths:
+        below = relative_to(top, absolute(path))
+        if below.startswith("/"):
+            raise CtxError("%s: outside the workspace" % quoted(path), "name a path below %s" % top)
+        if not exists("%s/%s" % (top, below)):
+            raise CtxError("%s: no such file or directory" % quoted(path), "check the path; it is relative to %s" % cwd())
+        found.append(below)
+    return found
+
+
+def work_files(top: str, below: Sequence[str] = ()) -> Iterator[List[bytes]]:
+    """The files of a workspace, at or below the paths `below`, relative to it, in batches that may be searched while the next is
+    found: of a git work tree those that are tracked, then those that are neither tracked nor ignored; else all but hidden ones."""
+    if not exists(top + "/.git"):
+        yield walked_files(top, below)
+        return
+    paths = ["--", *below] if below else []
+    tracked = begin_git(top, "ls-files", "-z", *paths)
+    others = begin_git(top, "ls-files", "-z", "--others", "--exclude-standard", *paths)
+    names = tracked()
+    if names is None:
+        others()
+        yield walked_files(top, below)
+        return
+    yield list(dict.fromkeys(split_names(names)))  # one with a conflict is listed once for each side
+    yield split_names(others())
+
+
+def walked_files(top: str, below: Sequence[str]) -> List[bytes]:
+    """Regular files at or below some paths of a directory, relative to it, sorted; hidden ones and what links lead to are left out
+    unless named. At most WALK_FILES."""
+    found: List[bytes] = []
+    folders = []
+    for name in below or ["."]:
+        if is_dir("%s/%s" % (top, name)):
+            folders.append(b"" if name == "." else fsencode(name) + b"/")
+        else:
+            found.append(fsencode(name))
+    root = fsencode(top) + b"/"
+    while folders and len(found) < WALK_FILES:
+        folder = folders.pop()
+        try:
+            entries = [entry for entry in posix.scandir(root + folder) if not entry.name.startswith(b".")]
+        except OSError:
+            continue
+        found += [folder + entry.name for entry in entries if entry.is_file(follow_symlinks=False)]
+        folders += [folder + entry.name + b"/" for entry in entries if entry.is_dir(follow_symlinks=False)]
+    return sorted(found)[:WALK_FILES]
+
+
+class TreeState:
+    """How a git work tree differs from its last commit: `head` (the commit, "" before the first), `entries` (path: git's own record
+    of a changed file, `?` for one that is not tracked), and `is_known`, which a changed submodule makes False."""
+
+    __slots__ = ("head", "entries", "is_known")
+
+    def __init__(self, head: str, entries: Dict[bytes, bytes], is_known: bool) -> None:
+        self.head = head
+        self.entries = entries
+        self.is_known = is_known
+
+
+def tree_state(top: str) -> Optional[TreeState]:
+    """The state of the git work tree at `top`; None when there is none, or git cannot tell."""
+    if not exists(top + "/.git"):
+        return None
+    output = git(top, "status", "--porcelain=v2", "-z", "--branch", "--untracked-files=all", "--no-renames", "--ignore-submodules=none")
+    if output is None:
+        return None
+    state = TreeState("", {}, True)
+    for record in split_names(output):
+        kind, _, rest = record.partition(b" ")
+        if kind == b"#":
+            name, _, value = rest.partition(b" ")
+            state.head = fsdecode(value) if name == b"branch.oid" and value != b"(initial)" else state.head
+        elif kind == b"?":
+            state.entries[rest] = kind
+        else:  # 1: eight fields, then the path; u, with a conflict: ten
+            fields = record.split(b" ", 8 if kind == b"1" else 10)
+            state.entries[fields[-1]] = b" ".join(fields[:-1])
+            state.is_known = state.is_known and fields[2][:1] == b"N"
+    return state
+
+
+def changed_files(top: str, since: str = "") -> Optional[List[bytes]]:
+    """Files that differ from the last commit or from the commit `since`, untracked ones included, sorted; None when git cannot tell."""
+    state = tree_state(top)
+    if state is None:
+        return None
+    if not since:
+        return sorted(state.entries)
+    differing = git(top, "diff", "--name-only", "-z", "--no-renames", "--no-ext-diff", "--end-of-options", since, "--")
+    if differing is None:
+        return None
+    untracked = [path for path, record in state.entries.items() if record == b"?"]
+    return sorted({*split_names(differing), *untracked})
+
+
+def generation(top: str) -> str:
+    """What names the content of a work tree: a hash over its commit, its index, and every modified or untracked file. "" is unknown:
+    no git, a changed submodule, or more than GENERATION_FILES files or GENERATION_BYTES bytes to read. Ignored files do not count."""
+    state = tree_state(top)
+    if state is None or not state.is_known or len(state.entries) > GENERATION_FILES:
+        return ""
+    total, left = sha256(state.head.encode()), GENERATION_BYTES
+    for path, record in sorted(state.entries.items()):
+        try:
+            content, size = content_hash("%s/%s" % (top, fsdecode(path)), left)
+        except OSError:
+            return ""
+        left -= size
+        total.update(b"\0".join((path, record, content.encode(), b"")))
+    return str(total.hexdigest())
+
+
+def content_hash(path: str, limit: int) -> Tuple[str, int]:
+    """(hash, bytes) of what a path holds: a file with its mode, where a link leads, "" for nothing. Raises OSError for anything else,
+    and when it holds more than `limit` bytes."""
+    try:
+        info = posix.lstat(path)
+    except FileNotFoundError:
+        return "", 0
+    kind = info.st_mode & 0o170000
+    if kind == 0o120000:
+        return "link " + str(sha256(fsencode(posix.readlink(path))).hexdigest()), 0
+    if kind != 0o100000 or info.st_size > limit:
+        raise OSError(27, "not a file whose content can be compared")
+    file = open_file(path)
+    return "%o %s" % (info.st_mode & 0o111, hash_of(file)), file.size
+
+
+def commit_files(top: str, count: int, paths: Sequence[str] = ()) -> Optional[List[Dict[str, Any]]]:
+    """The last `count` commits, those that touch `paths` if there are any, newest first: id, author, time (seconds), subject and the
+    files each touches. None when git cannot tell."""
+    only = ["--full-diff", "--", *paths] if paths else []
+    form = "--format=%x01%H%x00%an%x00%ct%x00%s"
+    output = git(top, "log", "-z", "-n", str(count), "--name-only", "--no-renames", "--no-ext-diff", "--no-show-signature", form, *only)
+    if output is None:
+        return None
+    commits = []
+    for block in output.split(b"\x01")[1:]:
+        name, author, when, subject, *files = block.split(b"\0")
+        touched = [fsdecode(path.lstrip(b"\n")) for path in files if path.strip(b"\n")]
+        commits.append({"commit": name.decode()[:12], "author": fsdecode(author), "time": int(when), "subject": fsdecode(subject), "files": touched})
+    return commits
+
+
+# ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+# 18 · symbols
+# Knows where a name occurs in a work tree, what each occurrence is, and what a file defines, by whichever engine is there. Never
+# knows the query language.
+# ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+SCAN_BUFFER = MIB  # a file up to here is read at once, into one buffer
+SCAN_LIMIT = 256 * MIB  # bytes of a file beyond which it is told to be unread
+SCAN_SHARE = 1000  # files for which a further process is worth its start
+CLASSIFY_LIMIT = 16 * MIB  # bytes of a file beyond which its hits stay unclassified
+PARSE_LIMIT = 2 * MIB  # bytes of a file beyond which it is not parsed
+REFINE_BYTES = 64 * KIB  # of files that `refs` parses, so that it costs no more than a search
+PARSE_FILES = 200  # files that one answer parses
+PARSE_BYTES = 4 * MIB  # of them together
+SITES_KEPT = 100_000  # hits that one answer holds; how many there are is always counted
+SITE_WIDTH = 200  # bytes of a line that are shown of a hit
+CACHE_SLOTS = 4096  # extractions that a store keeps, the newest for each slot
+CACHE_ENTRY = 256 * KIB  # bytes of one
+
+# A word that is looked for: as languages spell names, `$scope` and `empty?` among them.
+_NAME = rb"[\w\x80-\xff$@][\w\x80-\xff$-]*[?!]?"
+
+# ── languages: each with its lexicon, its way to define, and the names of its files
+
+_LANGUAGE_TABLE = """
+python      hash3   python     .py .pyi .pyw .pyx SConstruct SConscript wscript
+javascript  slash`  script     .js .jsx .mjs .cjs .vue .svelte
+typescript  slash`  script     .ts .mts .cts
+tsx         slash`  script     .tsx
+go          slashg  go         .go
+rust        slashr  rust       .rs
+java        slash3  typed      .java .groovy .gradle
+c           slash   typed      .c
+cpp         slashR  typed      .h .hh .hpp .hxx .cc .cpp .cxx .c++ .ipp .inl .cu .cuh .m .mm .ino
+c-sharp     slash@  typed      .cs
+ruby        ruby    ruby       .rb .rake .gemspec .ru Rakefile Gemfile Vagrantfile
+php         php     php        .php .phtml .inc
+bash        shell   shell      .sh .bash .zsh .ksh .bats .ebuild .profile .bashrc .zshrc PKGBUILD configure
+kotlin      slash3  keyword    .kt .kts
+scala       slash3  keyword    .scala .sc .sbt
+swift       slash3  keyword    .swift
+dart        slash3  typed      .dart
+zig         slash   keyword    .zig
+css         slash   keyword    .css .scss .less .sass
+proto       slash   keyword    .proto .thrift .graphql
+lua         lua     keyword    .lua
+sql         dash    keyword    .sql .ddl
+haskell     dash    keyword    .hs .lhs .elm
+perl        hash    keyword    .pl .pm .t
+elixir      hash3   keyword    .ex .exs
+julia       hash3   keyword    .jl
+r           hash    keyword    .r .R
+nix         hash    keyword    .nix
+lisp        semi    keyword    .lisp .cl .el .clj .cljs .scm .rkt .ss
+erlang      percent keyword    .erl .hrl
+"""
+
+_DOCUMENTS = "md markdown mdx rst txt adoc asciidoc org tex textile html htm xhtml man 1 3 5 8 pod rdoc ipynb log diff patch csv tsv svg".split()
+_DOCUMENT_FILES = "README LICENSE CHANGELOG CHANGES NEWS AUTHORS CONTRIBUTING COPYING NOTICE TODO HISTORY INSTALL".split()
+_CONFIGURATION_FILES = "Makefile makefile GNUmakefile Dockerfile Containerfile Jenkinsfile Procfile CMakeLists.txt BUILD WORKSPACE justfile Justfile".split()
+_CONFIGURATIONS = (
+    "json json5 jsonc jsonl yaml yml toml ini cfg conf config properties xml lock env plist csproj fsproj vbproj sln props targets tf tfvars hcl"
+    " cmake mk bazel bzl editorconfig gitignore gitattributes dockerignore npmrc in spec service desktop"
+).split()
+
+# What a lexicon tells apart beside code: comments and texts, each pattern beginning with a literal, since that is what makes the
+# search for them fast. A text of one line ends at the line's end at the latest: a stray quote spoils a line and no more.
+_TEXT = rb'"[^"\\\n]*(?:\\[\s\S][^"\\\n]*)*"'
+_CHAR = rb"'[^'\\\n]*(?:\\[\s\S][^'\\\n]*)*'"
+_TEXT3 = rb'"""[^"\\]*(?:(?:\\[\s\S]|"(?!""))[^"\\]*)*(?:"""|\Z)'
+_CHAR3 = rb"'''[^'\\]*(?:(?:\\[\s\S]|'(?!''))[^'\\]*)*(?:'''|\Z)"
+_SLASHES = (rb"//[^\n]*", rb"/\*[^*]*(?:\*(?!/)[^*]*)*(?:\*/|\Z)")
+_JS_TEMPLATE = rb"`[^`\\$]*(?:(?:\\[\s\S]|\$(?!\{)|\$\{(?:[^{}`]|`[^`]*`|\{[^{}]*\})*\}|\$\{)[^`\\$]*)*`"
+_REGEX = rb"(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\n\[*])(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\n\[])*/"
+_JS_REGEX = tuple(rb"/(?<=" + before + rb"/)" + _REGEX for before in (rb"[=(,:;!&|?{\[+]", rb"[=(,:;!&|?\[+]\s", rb"\n", rb"return "))
+_HEREDOC = rb"<<[-~]?\\?(?P<quote>[\"']?)(?P<mark>[A-Za-z_]\w*)(?P=quote)[^\n]*\n(?:[^\n]*\n)*?[ \t]*(?P=mark)\b"
+_LEXICONS: Dict[str, Tuple[bytes, ...]] = {
+    "hash": (rb"#[^\n]*", _TEXT, _CHAR),
+    "hash3": (rb"#[^\n]*", _TEXT3, _CHAR3, _TEXT, _CHAR),
+    "slash": (*_SLASHES, _TEXT, _CHAR),
+    "slash3": (*_SLASHES, _TEXT3, _TEXT, _CHAR),
+    "slash`": (*_SLASHES, *_JS_REGEX, _TEXT, _CHAR, _JS_TEMPLATE, rb"<!--(?:[^-]|-(?!->))*-->"),
+    "slashg": (*_SLASHES, _TEXT, _CHAR, rb"`[^`]*`"),
+    "slashr": (_SLASHES[0], rb"/\*(?:[^*/]+|\*(?!/)|/(?!\*)|/\*[\s\S]*?\*/)*(?:\*/|\Z)", rb'r#(?P<hashes>#*)"(?:[^"]|"(?!#(?P=hashes)))*"#(?P=hashes)', rb'r"[^"]*"', rb'"[^"\\]*(?:\\[\s\S][^"\\]*)*"', rb"'(?:[^'\\\n]|\\[^\n']+|\\')'"),
+    "slashR": (*_SLASHES, rb'R"(?P<mark>[^ ()\\\t\n"]{0,16})\((?:[^)]|\)(?!(?P=mark)"))*\)(?P=mark)"', _TEXT, _CHAR),
+    "slash@": (*_SLASHES, rb'@"(?:[^"]|"")*"', rb'@\$"(?:[^"]|"")*"', rb'$@"(?:[^"]|"")*"', rb'"""(?:[^"]|"(?!""))*"""', _TEXT, _CHAR),
+    "ruby": (rb"#[^\n]*", rb"=(?<!.=)begin\b[\s\S]*?\n=end\b", _HEREDOC.replace(rb"[-~]?\\?", rb"(?:[-~](?=[\"'A-Za-z_])|(?=[\"']?[A-Z]))"), _TEXT, _CHAR),
+    "php": (*_SLASHES, rb"#(?!\[)[^\n]*", _HEREDOC.replace(rb"<<[-~]?\\?", rb"<<<[ \t]*"), _TEXT, _CHAR),
+    "shell": (rb"#(?<![^\s;(&|]#)[^\n]*", _HEREDOC, rb'"(?:[^"\\]|\\[\s\S]){0,4000}"', rb"'[^']{0,4000}'"),
+    "lua": (rb"--\[\[[\s\S]*?(?:\]\]|\Z)", rb"--[^\n]*", rb"\[\[[\s\S]*?\]\]", _TEXT, _CHAR),
+    "dash": (rb"--[^\n]*", *_SLASHES[1:], rb"\{-[\s\S]*?-\}", _TEXT, _CHAR),
+    "semi": (rb";[^\n]*", _TEXT),
+    "percent": (rb"%[^\n]*", _TEXT),
+}  # fmt: skip
+_COMMENT_HEADS = (b"#", b"//", b"/*", b"--", b"<!--", b"=begin", b";", b"%", b"{-")
+
+# Where code stands inside a text: what opens it, per lexicon.
+_INSIDE = {"hash3": b"{", "slash`": b"${", "ruby": b"#{", "slash3": b"${", "slash@": b"{", "php": b"{$", "slashr": b"{"}
+
+# What defines a name: the words before it on its line.
+_DEFINES: Dict[str, bytes] = {
+    "python": rb"(?:^|[;:])[ \t]*(?:async[ \t]+)?(?:def|class|type|cdef|cpdef)[ \t]+$",
+    "script": rb"(?:^|[\s;{}(])(?:function\b[ \t]*\*?|class|interface|type|enum|namespace|const|let|var|get|set)[ \t]+$|\bfunction[ \t]*\*[ \t]*$",
+    "go": rb"^(?:func|type|var|const|package)[ \t]+(?:\([^)]*\)[ \t]*)?$|\b(?:var|const)[ \t]+$|^\t?type[ \t]+$",
+    "rust": rb"(?:^|[\s{};(])(?:fn|struct|enum|union|trait|mod|type|const|static|macro_rules!|let)[ \t]+(?:(?:mut|ref)[ \t]+)*$",
+    "typed": rb"(?:^|[\s{};(>])(?:class|struct|enum|union|interface|record|namespace|delegate|trait|extension|mixin)(?:[ \t]+(?:class|struct|[A-Z_]+))?[ \t]+"
+    rb"(?:\w+(?:::|\.))*$|^[ \t]*#[ \t]*define[ \t]+$|^[ \t]*typedef\b[^;]*[ \t*]$|@interface[ \t]+$",
+    "ruby": rb"(?:^|[;\s])(?:def|class|module)[ \t]+(?:\w+(?:::|\.))*$|\b(?:attr_\w+|alias|alias_method|define_method)[ \t(]+(?:[:\w]+,[ \t]*)*:?$",
+    "php": rb"(?:^|[\s;{}(])(?:function[ \t]*&?|class|interface|trait|enum|const|namespace)[ \t]+(?:\w+\\)*$"
+    rb"|\b(?:public|private|protected|static|var|readonly)[ \t]+(?:[\w?\\|]+[ \t]+)*\$$",
+    "shell": rb"(?:^|[;\s])function[ \t]+$|^[ \t]*alias[ \t]+$",
+    "keyword": rb"(?i)(?:^|[\s;{}(])(?:fun|func|function|def|defp|defmodule|defmacro|defun|defvar|defparameter|defn|defn-|sub|package|class|object|interface"
+    rb"|protocol|trait|struct|enum|typealias|type|val|var|let|const|data|newtype|module|message|service|rpc|table|view|procedure|index|fn|@mixin|macro)"
+    rb"[ \t*]+(?:if[ \t]+not[ \t]+exists[ \t]+)?(?:\w+[.:])*$",
+}
+# What defines a name without such a word: what stands before it, and what follows.
+_SHAPES: Dict[str, Tuple[bytes, bytes]] = {
+    "python": (rb"^[ \t]*(?:\w+[ \t]*[,=][ \t]*)*$", rb"[ \t]*(?:,[ \t]*\w+[ \t]*)*(?::[^=\n]+)?=(?!=)|[ \t]*:[ \t]*[\w\"'][^\n]*$"),
+    "script": (
+        rb"^[ \t]*(?:(?:export|static|async|public|private|protected|readonly|override|abstract|get|set|\*|#)[ \t]*)*$",
+        rb"[ \t]*(?:<[^;(){}]*>)?\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)[ \t]*(?::[^;={]+)?\{|[ \t]*[:=][ \t]*(?:async[ \t]+)?(?:function\b|\([^()]*\)[ \t]*=>|\w+[ \t]*=>)",
+    ),
+    "go": (rb"^$", rb"(?!)"),
+    "rust": (rb"^$", rb"(?!)"),
+    # a function, of which the type may stand on the line above; a constructor; outside of everything a variable
+    "typed": (
+        rb"^[ \t]*(?:(?:[\w:.<>,?\[\]@~]+(?:\([^()]*\))?[ \t*&]+)+(?:[\w<>,]+(?:::|\.))*[~*&]*|(?:\w+(?:<[^<>]*>)?::)+~?|(?<![ \t]))$",
+        rb"[ \t]*\((?:[^()]|\([^()]*\))*\)[^;{}=()]*(?:\{|:[ \t]*\w|\n\{|$)|[ \t]*\((?:[^()]|\([^()]*\))*\)(?:[ \t]*(?:const|noexcept|override|throws[ \t][\w., ]+|= ?0))*[ \t]*;",
+    ),
+    "ruby": (rb"^[ \t]*$", rb"[ \t]*=(?![=~>])"),
+    "php": (rb"^$", rb"(?!)"),
+    "shell": (rb"(?:^|[;&|{]|\b(?:then|do|else))[ \t]*$", rb"[ \t]*\(\)"),
+    "keyword": (rb"^$", rb"[ \t]*(?:::|<-[ \t]*function)"),
+}
+# In C, `struct name` before one of these only names a type.
+_TAGS = (b"struct", b"union", b"enum", b"class")
+_TAGGED = rb"[ \t]*[*&,)>]|[ \t]+\w+[ \t]*[=;,)\[(]"
+# A line of one of the typed languages that begins with such a word defines nothing.
+_STATEMENT = rb"[ \t}]*(?:return|else|throw|delete|case|goto|await|yield|if|while|for|switch|using|import|package|do|not|new|co_return|co_await|assert)\b"
+_CAPITALS = rb"[A-Z][A-Z0-9_]*$"  # in Ruby, and by habit elsewhere
+
+BINARY = b"(binary)"  # the text of a site in a binary file
+SITE_CLASSES = ("definition", "use", "comment", "string", "document", "configuration", "other")
+DEFINITION, USE, COMMENT, STRING, DOCUMENT, CONFIGURATION, OTHER = range(len(SITE_CLASSES))
+
+
+class Language:
+    """A programming language: its lexicon and its way to define things, each the key of a table."""
+
+    __slots__ = ("name", "lexicon", "shape")
+
+    def __init__(self, name: str, lexicon: str, shape: str) -> None:
+        self.name = name
+        self.lexicon = lexicon
+        self.shape = shape
+
+
+_languages: Dict[str, Union[Language, int]] = {}  # by ending or file name, filled on first use
+
+
+def kind_of_file(path: str) -> Union[Language, int]:
+    """The language of a file by its name, or what class its words are of: DOCUMENT, CONFIGURATION, OTHER."""
+    if not _languages:
+        for row in _LANGUAGE_TABLE.strip().split("\n"):
+            name, lexicon, shape, *endings = row.split()
+            _languages.update(dict.fromkeys(endings, Language(name, lexicon, shape)))
+        for endings, files, kind in ((_DOCUMENTS, _DOCUMENT_FILES, DOCUMENT), (_CONFIGURATIONS, _CONFIGURATION_FILES, CONFIGURATION)):
+            _languages.update(dict.fromkeys(["." + ending for ending in endings] + files, kind))
+    name = path[path.rfind("/") + 1 :]
+    found = _languages.get(name)
+    if found is None and "." in name:
+        found = _languages.get(name[name.rfind(".") :], _languages.get(name[name.rfind(".") :].lower()))
+    return OTHER if found is None else found
+
+
+def language_of(path: str, data: bytes) -> Union[Language, int]:
+    """`kind_of_file`, of a script without an ending by its first line."""
+    kind = kind_of_file(path)
+    if kind == OTHER and data.startswith(b"#!"):
+        program = rx(rb"#!.*?\b(python|node|ruby|php|bash|zsh|sh|dash|perl|lua)[\d.]*\b").match(data)
+        endings = {b"python": ".py", b"node": ".js", b"ruby": ".rb", b"php": ".php", b"perl": ".pl", b"lua": ".lua"}
+        return kind_of_file("x" + endings.get(program.group(1), ".sh")) if program else kind
+    return kind
+
+
+# ── one file: where a name is, and what it is there
+
+
+class Site:
+    """A line that holds a name: its number, its class, the place of the name in it (bytes), its text."""
+
+    __slots__ = ("line", "kind", "column", "text")
+
+    def __init__(self, line: int, kind: int, column: int, text: bytes) -> None:
+        self.line = line
+        self.kind = kind
+        self.column = column
+        self.text = text
+
+
+def check_name(name: str) -> bytes:
+    """A name to look for, as bytes. Raises CtxError when it is none."""
+    word = fsencode(name)
+    if not rx(_NAME + rb"\Z").match(word) or word.isdigit():
+        last = fsdecode((rx(_NAME).findall(word) or [b"NAME"])[-1])
+        raise CtxError("%s: not a name" % quoted(name), "write one name, as in %s; ctx q 'search PATTERN' takes any pattern" % last)
+    return word
+
+
+def places_of(data: bytes, word: bytes) -> List[int]:
+    """Where a word stands in some bytes, with no letter, digit or underscore beside it."""
+    found, at, size = [], data.find(word), len(word)
+    while at >= 0:
+        if is_border(data, at, word[:1], -1) and is_border(data, at + size, word[-1:], 1):
+            found.append(at)
+        at = data.find(word, at + 1)
+    return found
+
+
+def is_border(data: bytes, at: int, edge: bytes, side: int) -> bool:
+    """Whether the word whose outermost byte is `edge` ends at `at`, seen to the left (-1) or right (1)."""
+    beside = data[at - 1 : at] if side < 0 else data[at : at + 1]
+    if not beside.isalnum() and beside != b"_" and beside < b"\x80":
+        return True
+    if beside < b"\x80":
+        return not (edge.isalnum() or edge == b"_" or edge >= b"\x80")
+    around = data[max(0, at - 4) : at] if side < 0 else data[at : at + 4]
+    text = around.decode("utf-8", "ignore")
+    if not text:
+        return True
+    import unicodedata
+
+    # a letter beyond ASCII is part of the word, a quotation mark or a subscript is not (UTS 18, as ripgrep has it)
+    category = unicodedata.category(text[-1] if side < 0 else text[0])
+    return not (category[0] in "LM" or category in ("Nd", "Nl", "Pc"))
+
+
+def classes_at(data: bytes, spots: Sequence[int], language: Union[Language, int]) -> List[int]:
+    """The class of each place (ascending) of a name in a file."""
+    if not isinstance(language, Language):
+        return [language] * len(spots)
+    found: List[int] = []
+    rest = iter(spots)
+    spot, last = next(rest, -1), spots[-1] if spots else -1
+    for token in rx(b"|".join(_LEXICONS[language.lexicon])).finditer(data):
+        start, end = token.span()
+        while 0 <= spot < start:
+            found.append(definition_or_use(data, spot, language))
+            spot = next(rest, -1)
+        while 0 <= spot < end:
+            found.append(inside_token(data, start, spot, language))
+            spot = next(rest, -1)
+        if end > last:
+            break
+    while spot >= 0:
+        found.append(definition_or_use(data, spot, language))
+        spot = next(rest, -1)
+    return found
+
+
+def inside_token(data: bytes, start: int, spot: int, language: Language) -> int:
+    """The class of a name inside a comment or text that begins at `start`: code, where that is put into the text, is a use."""
+    if data.startswith(_COMMENT_HEADS, start):
+        return COMMENT
+    if language.lexicon == "shell":
+        return USE if data[start] != 39 and rx(rb"\$\{?[!#]?$|\$\([^()]*$").search(data, max(start, spot - 80), spot) else STRING
+    opener = _INSIDE.get(language.lexicon, b"")
+    if not opener or (language.lexicon == "hash3" and not rx(rb"(?i)[ft]r?$|rf$").search(data, max(0, start - 2), start)):
+        return STRING
+    at = data.rfind(opener, start, spot)
+    while at > start and opener == b"{" and data[at - 1 : at + 1] == b"{{":  # an escaped brace
+        at = data.rfind(opener, start, at - 1)
+    return USE if at >= 0 and b"}" not in data[at:spot] else STRING
+
+
+def definition_or_use(data: bytes, spot: int, language: Language) -> int:
+    """Whether a name in code looks like its definition."""
+    start = data.rfind(b"\n", 0, spot) + 1
+    before = data[max(start, spot - 300) : spot]
+    word = rx(_NAME).match(data, spot)
+    end = word.end() if word else spot + 1
+    keyword = rx(_DEFINES[language.shape]).search(before)
+    if keyword:
+        return USE if keyword.group().lstrip(b" \t{};(>").startswith(_TAGS) and rx(_TAGGED).match(data, end) else DEFINITION
+    if language.shape in ("go", "rust", "php"):
+        return USE
+    head, tail = _SHAPES[language.shape]
+    follows = rx(tail, 8).match(data, end, end + 400) if rx(head).search(before) else None  # 8: re.MULTILINE
+    if follows is None or (language.shape == "typed" and not before.strip() and not follows.group().endswith(b"{")):
+        return USE
+    if language.shape == "python" and before[:1] in (b" ", b"\t"):
+        return DEFINITION if in_class(data, start, len(before) - len(before.lstrip())) else USE
+    if language.shape == "ruby" and not rx(_CAPITALS).match(data[spot:end]):
+        return USE
+    return USE if language.shape in ("typed", "script") and rx(_STATEMENT).match(data, start, end + 1) else DEFINITION
+
+
+def in_class(data: bytes, at: int, indent: int) -> bool:
+    """Whether the line of Python at `at`, indented by so much, stands directly in the body of a class."""
+    for _ in range(2000):
+        if at <= 0:
+            return False
+        end = at - 1
+        at = data.rfind(b"\n", 0, end) + 1
+        line = data[at:end]
+        code = line.lstrip()
+        if code and not code.startswith((b"#", b")", b"]", b"}")) and len(line) - len(code) < indent:
+            return code.startswith(b"class ")
+    return False
+
+
+def sites_at(path: str, data: bytes, spots: Sequence[int]) -> List[Site]:
+    """The lines of a file that hold some places (ascending), in order; a line that holds several is of the first class among them. A
+    binary file has no lines worth telling apart: it is one site."""
+    is_binary = b"\0" in data
+    kinds = classes_at(data, spots[:1] if is_binary else spots, language_of(path, data) if len(data) <= CLASSIFY_LIMIT and not is_binary else OTHER)
+    sites: List[Site] = []
+    line, counted, start, end = 1, 0, 0, -1
+    for spot, kind in zip(spots, kinds):
+        if spot <= end:  # still the same line
+            if kind < sites[-1].kind:
+                sites[-1].kind, sites[-1].column = kind, spot - start
+            continue
+        line += data.count(b"\n", counted, spot)
+        start, end = data.rfind(b"\n", 0, spot) + 1, line_end(data, spot, len(data))
+        shown = max(start, min(spot - SITE_WIDTH // 4, end - SITE_WIDTH))
+        sites.append(Site(line, kind, spot - start, BINARY if is_binary else data[shown : min(end, shown + SITE_WIDTH)]))
+        counted = spot
+    return sites
+
+
+def name_finder(words: Sequence[bytes]) -> Callable[[str, bytes], List[Site]]:
+    """What finds the lines of a file that hold one of some words."""
+
+    def find(path: str, data: bytes) -> List[Site]:
+        spots = sorted({spot for word in words for spot in places_of(data, word)})
+        return sites_at(path, data, spots) if spots else []
+
+    return find
+
+
+# ── many files
+
+
+class Scan:
+    """What a search in many files came to: how many files were read, the sites in each that has any, and which could not be read."""
+
+    __slots__ = ("searched", "sites", "unread")
+
+    def __init__(self) -> None:
+        self.searched = 0
+        self.sites: Dict[str, List[Site]] = {}
+        self.unread: List[str] = []
+
+    def add(self, result: Tuple[int, List[Any], List[bytes]]) -> None:
+        """Take in the result of one process."""
+        searched, found, unread = result
+        self.searched += searched
+        self.sites.update((fsdecode(path), [Site(*site) for site in sites]) for path, sites in found)
+        self.unread += map(fsdecode, unread)
+
+    def counts(self) -> List[int]:
+        """How many sites there are of each class."""
+        counts = [0] * len(SITE_CLASSES)
+        for sites in self.sites.values():
+            for site in sites:
+                counts[site.kind] += 1
+        return counts
+
+
+def scan_workspace(top: str, words: Sequence[bytes], below: Sequence[str], find: Callable[[str, bytes], List[Site]]) -> Scan:
+    """Look into the files of a workspace that hold one of some words with `find`, which takes a path and all bytes; half of a large
+    batch of files is left to another process. Raises CtxError."""
+    scan = Scan()
+    try:
+        folder = posix.open(fsencode(top), posix.O_RDONLY | posix.O_CLOEXEC)
+    except OSError as error:
+        raise CtxError("%s: %s" % (quoted(top), error.strerror), "go to a directory that can be read") from None
+
+    def share(files: Sequence[bytes]) -> Callable[[], Tuple[int, List[Any], List[bytes]]]:
+        return lambda: scan_some(folder, files, words, find)
+
+    try:
+        for files in work_files(top, below):
+            half = len(files) // 2 if len(files) >= SCAN_SHARE and processors() > 1 else len(files)
+            other = in_child(share(files[half:])) if half < len(files) else None
+            scan.add(share(files[:half])())
+            if other:
+                scan.add(other())
+    finally:
+        posix.close(folder)
+    scan.sites = dict(sorted(scan.sites.items()))
+    return scan
+
+
+def scan_some(folder: int, files: Sequence[bytes], words: Sequence[bytes],
+              look: Callable[[str, bytes], List[Site]]) -> Tuple[int, List[Any], List[bytes]]:  # fmt: skip
+    """Look into those of some files below an open directory that hold one of some words: how many could be read, (path, sites as
+    tuples) of those with any, and those that could not be read. A link is no file."""
+    buffer = bytearray(SCAN_BUFFER)
+    flags = posix.O_RDONLY | posix.O_CLOEXEC | posix.O_NOFOLLOW | posix.O_NONBLOCK
+    buffers, find, word, more = [buffer], buffer.find, words[0], words[1:]
+    found: List[Any] = []
+    unread: List[bytes] = []
+    searched = 0
+    for path in files:
+        try:
+            fd = posix.open(path, flags, dir_fd=folder)
+        except OSError as error:
+            if error.errno not in (2, 20, 40, 62):  # ENOENT, ENOTDIR; ELOOP of Linux, of macOS
+                unread.append(path)
+            continue
+        try:
+            size = posix.readv(fd, buffers)
+            if size == SCAN_BUFFER:
+                data = read_rest(fd, buffer)
+            elif find(word, 0, size) >= 0 or any(find(other, 0, size) >= 0 for other in more):
+                data = bytes(memoryview(buffer)[:size])
+            else:
+                searched += 1
+                continue
+        except OSError as error:
+            if error.errno != 21:  # EISDIR: a submodule
+                unread.append(path)
+            continue
+        finally:
+            posix.close(fd)
+        searched += 1
+        sites = look(fsdecode(path), data)
+        if sites:
+            found.append((path, [(site.line, site.kind, site.column, site.text) for site in sites]))
+    return searched, found, unread
+
+
+def read_rest(fd: int, head: bytearray) -> bytes:
+    """All bytes of a file of which `head` was read. Raises OSError when they are too many."""
+    size = posix.fstat(fd).st_size
+    if size > SCAN_LIMIT:
+        raise OSError(27, "too large")
+    return bytes(head) + read_span(fd, len(head), max(size, len(head)))
+
+
+# ── one file: what it defines, calls and imports
+
+_FUNCTIONS = ("function", "method", "constructor", "macro")
+_CONTAINERS = ("class", "struct", "interface", "trait", "enum", "record", "union", "impl", "type", "module", "namespace")
+_GRAMMARS = {"typescript": "typescript language_typescript", "tsx": "typescript language_tsx", "php": "php language_php"}
+_WITH_GRAMMAR = frozenset("python javascript typescript tsx go rust java c cpp c-sharp ruby php bash".split())
+
+
+class Symbol:
+    """Something that a file defines: its name and kind, its first and last line, the line and column of its name, the names around it."""
+
+    __slots__ = ("name", "kind", "first", "last", "line", "column", "inside")
+
+    def __init__(self, name: str, kind: str, first: int, last: int, line: int, column: int, inside: str) -> None:
+        self.name = name
+        self.kind = kind
+        self.first = first
+        self.last = last
+        self.line = line
+        self.column = column
+        self.inside = inside
+
+    @property
+    def path(self) -> str:
+        """The name behind those around it, as in Class.method."""
+        return "%s.%s" % (self.inside, self.name) if self.inside else self.name
+
+
+class Extraction:
+    """What one engine found in one file: symbols in order, calls (name, line), imports (module as written, names). `engine` is
+    tree-sitter, ast, lexical, or none where the file could not be read as code, with the reason in `why`; `broken` tells that the
+    parser met something that it did not understand, so that what is missing may be there."""
+
+    __slots__ = ("engine", "symbols", "calls", "imports", "broken", "why")
+
+    def __init__(self, engine: str, why: str = "") -> None:
+        self.engine = engine
+        self.symbols: List[Symbol] = []
+        self.calls: List[Tuple[str, int]] = []
+        self.imports: List[Tuple[str, List[str]]] = []
+        self.broken = False
+        self.why = why
+
+    def around(self, line: int) -> Optional[Symbol]:
+        """The innermost function or class around a line, None when it is in none."""
+        found = None
+        for symbol in self.symbols:
+            if symbol.first <= line <= symbol.last and symbol.kind in _FUNCTIONS + _CONTAINERS:
+                found = symbol
+        return found
+
+    def named(self, name: str) -> List[Symbol]:
+        """What defines a name; `A.b` is b in A."""
+        inside, _, last = name.rpartition(".")
+        return [
+            symbol for symbol in self.symbols
+            if symbol.name == last and symbol.kind != "impl" and (not inside or ("." + symbol.inside).endswith("." + inside))
+        ]  # fmt: skip
+
+    def to_plain(self) -> List[Any]:
+        """As plain data, for the cache."""
+        symbols = [[getattr(symbol, name) for name in Symbol.__slots__] for symbol in self.symbols]
+        return [self.engine, symbols, self.calls, self.imports, self.broken]
+
+    @classmethod
+    def of_plain(cls, value: List[Any]) -> Extraction:
+        """What `to_plain` made. Raises ValueError, TypeError or LookupError for anything else."""
+        found = cls(value[0])
+        found.symbols = [Symbol(*fields) for fields in value[1]]
+        found.calls = [(str(name), int(line)) for name, line in value[2]]
+        found.imports = [(str(module), list(names)) for module, names in value[3]]
+        found.broken = bool(value[4])
+        return found
+
+
+def extraction_of(path: str, data: bytes, limit: int = PARSE_LIMIT) -> Extraction:
+    """What a file defines, calls and imports, by the best engine there is; what a parser found is kept by the file's content. A file of
+    more than `limit` bytes is not parsed now, nor is what is too large for any parser: the engine is then `none`."""
+    language = language_of(path, data)
+    if not isinstance(language, Language):
+        return Extraction("none", "it is no program in a language known here")
+    if len(data) > PARSE_LIMIT or b"\0" in data:
+        return Extraction("none", "it is too large" if len(data) > PARSE_LIMIT else "it is binary")
+    query = grammar_query(language.name) if language.name in _WITH_GRAMMAR else b""
+    key = sha256(b"\0".join((b"%d" % FORMAT, VERSION.encode(), language.name.encode(), query, data))).hexdigest()
+    found = cached_extraction(key)
+    if found is None and len(data) > limit:
+        return Extraction("none", "it is too large to be parsed now")
+    if found is None:
+        found = by_tree_sitter(language.name, query, data) if query else None
+        if found is None and language.name == "python":
+            found = by_ast(data)
+        if found is not None:
+            cache_extraction(key, found)
+    return found or by_lexicon(language, data)
+
+
+def cached_extraction(key: str) -> Optional[Extraction]:
+    """What was extracted before. Each entry has one slot, whose newest it is, so that the cache is bounded without a collection."""
+    for store in stores():
+        try:
+            head, _, body = read_file("%s/symbols/%d" % (store.root, int(key[:8], 16) % CACHE_SLOTS)).partition(b"\n")
+            if head == key.encode():
+                return Extraction.of_plain(from_json(body))
+        except (OSError, ValueError, TypeError, LookupError):
+            continue
+    return None
+
+
+def cache_extraction(key: str, found: Extraction) -> None:
+    """Keep what was extracted, where a store can be written."""
+    body = to_json(found.to_plain()).encode()
+    if len(body) <= CACHE_ENTRY:
+        try:
+            folder = writable_store().root + "/symbols"
+            make_dirs(folder)
+            write_atomic("%s/%d" % (folder, int(key[:8], 16) % CACHE_SLOTS), b"%s\n%s" % (key.encode(), body))
+        except OSError:
+            pass  # it is found again next time
+
+
+def grammar_query(language: str) -> bytes:
+    """The query that finds what a program of that language defines, calls and imports; b"" when it is not beside this program."""
+    loader: Any = globals().get("__loader__")
+    name = "%s/grammars/%s.scm" % (__file__.rpartition("/")[0] or ".", language)
+    try:
+        return bytes(loader.get_data(name)) if loader and hasattr(loader, "get_data") else read_file(name)
+    except OSError:
+        return b""
+
+
+_parsers: Dict[str, Tuple[Any, Any]] = {}  # of each language: (parser, query cursor)
+
+
+def parser_of(language: str, query: bytes) -> Tuple[Any, Any]:
+    """A parser of a language, and what runs its query. Raises ImportError, AttributeError, ValueError, TypeError, OSError: not installed,
+    or of a version that does not fit."""
+    if language not in _parsers:
+        import tree_sitter  # type: ignore[import-not-found,unused-ignore]
+
+        module, _, function = _GRAMMARS.get(language, language.replace("-", "_") + " language").partition(" ")
+        grammar = tree_sitter.Language(getattr(__import__("tree_sitter_" + module), function)())
+        _parsers[language] = tree_sitter.Parser(grammar), tree_sitter.QueryCursor(tree_sitter.Query(grammar, query.decode()))
+    return _parsers[language]
+
+
+def by_tree_sitter(language: str, query: bytes, data: bytes) -> Optional[Extraction]:
+    """An extraction by tree-sitter; None when it, or the grammar, is not installed, or is of a version that does not fit."""
+    import gc
+
+    is_collecting = gc.isenabled()
+    gc.disable()  # trees are held while they are read: collecting costs more than parsing
+    try:
+        parser, cursor = parser_of(language, query)
+        root = parser.parse(data).root_node
+        return from_matches(cursor.matches(root), root.has_error)
+    except (ImportError, AttributeError, ValueError, TypeError, OSError):
+        return None
+    finally:
+        if is_collecting:
+            gc.enable()
+
+
+def from_matches(matches: Iterable[Tuple[int, Dict[str, List[Any]]]], broken: bool) -> Extraction:
+    """An extraction from the matches of a query: `@name` of a definition, whose node has the name of its kind; `@in` what is around it
+    without enclosing it; `@call`; `@module` with `@imported`."""
+    found = Extraction("tree-sitter")
+    found.broken = broken
+    spans: Dict[int, Tuple[int, int, str, str, int, int, int, int, str]] = {}
+    imports: Dict[Tuple[int, str], List[str]] = {}
+    for _, captures in sorted(matches, key=lambda match: match[0]):  # of two patterns for one name the upper one holds
+        if "name" in captures:
+            name, inside = captures.pop("name")[0], captures.pop("in", None)
+            kind, nodes = next((item for item in captures.items() if not item[0].startswith("_")), ("", []))
+            if nodes and name.start_byte not in spans:
+                node, word = nodes[0], node_text(name).lstrip(":")
+                last = node.end_point[0] + (node.end_point[1] > 0 or node.end_byte == node.start_byte)
+                place = (name.start_point[0] + 1, name.start_point[1])
+                spans[name.start_byte] = (node.start_byte, -node.end_byte, word, kind, node.start_point[0] + 1, last, *place, node_text(inside[0]) if inside else "")
+        elif "call" in captures:
+            found.calls += [(node_text(node), node.start_point[0] + 1) for node in captures["call"]]
+        elif "module" in captures:
+            module = captures["module"][0]
+            names = imports.setdefault((module.start_byte, node_text(module)), [])
+            names += [node_text(node) for node in captures.get("imported", ())]
+    found.symbols = nested([(start, -end, *rest) for start, end, *rest in sorted(spans.values())])
+    found.calls = sorted(set(found.calls), key=lambda call: (call[1], call[0]))
+    found.imports = [(module.strip("\"'<>`"), names) for (_, module), names in sorted(imports.items())]
+    return found
+
+
+def node_text(node: Any) -> str:
+    """The text of a syntax node."""
+    return fsdecode(node.text)
+
+
+def nested(spans: Iterable[Any]) -> List[Symbol]:
+    """Symbols from (start, end, name, kind, first, last, line, column, inside), those around others first. What a function keeps to
+    itself, its variables, is left out."""
+    symbols: List[Symbol] = []
+    around: List[Tuple[int, Symbol]] = []
+    for start, end, name, kind, first, last, line, column, inside in spans:
+        while around and around[-1][0] <= start:
+            around.pop()
+        outer = around[-1][1] if around else None
+        if kind in ("variable", "field") and any(symbol.kind in _FUNCTIONS for _, symbol in around):
+            continue
+        if kind == "function" and outer and outer.kind in _CONTAINERS and outer.kind not in ("module", "namespace"):
+            kind = "method"
+        elif kind == "variable" and outer and outer.kind not in ("module", "namespace"):
+            kind = "field"
+        symbols.append(Symbol(name, kind, first, max(first, last), line, column, inside or (outer.path if outer else "")))
+        if kind in _FUNCTIONS + _CONTAINERS:
+            around.append((end, symbols[-1]))
+    return symbols
+
+
+def by_ast(data: bytes) -> Optional[Extraction]:
+    """An extraction of a Python file by the interpreter's own parser; None when that does not accept it."""
+    import ast
+    import warnings
+
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            tree = ast.parse(data)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+    found = Extraction("ast")
+    lines = data.split(b"\n")
+    spans: List[Any] = []
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):
+            kind = "class" if isinstance(node, ast.ClassDef) else "function"
+            column = lines[node.lineno - 1].find(node.name.encode(), node.col_offset)
+            spans.append(((node.lineno, node.col_offset), end_of(node), node.name, kind, node.lineno, end_of(node)[0], node.lineno, column, ""))
+        elif isinstance(node, (ast.Assign, ast.AnnAssign)):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            names = [name for target in targets for name in getattr(target, "elts", [target]) if isinstance(name, ast.Name)]
+            for name in names:
+                place = (name.lineno, name.col_offset)
+                spans.append((place, end_of(node), name.id, "variable", node.lineno, end_of(node)[0], *place, ""))
+        elif isinstance(node, ast.Call):
+            function = node.func
+            name_of = function.id if isinstance(function, ast.Name) else function.attr if isinstance(function, ast.Attribute) else ""
+            if name_of:
+                found.calls.append((name_of, end_of(function)[0]))
+        elif isinstance(node, ast.Import):
+            found.imports += [(alias.name, []) for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            found.imports.append(("." * node.level + (node.module or ""), [alias.name for alias in node.names if alias.name != "*"]))
+    found.symbols = nested(sorted(spans, key=lambda span: (span[0], [-n for n in span[1]])))
+    found.calls = sorted(set(found.calls), key=lambda call: (call[1], call[0]))
+    return found
+
+
+def end_of(node: Any) -> Tuple[int, int]:
+    """Where a node of Python's syntax tree ends."""
+    return int(node.end_lineno), int(node.end_col_offset)
+
+
+def by_lexicon(language: Language, data: bytes) -> Extraction:
+    """An extraction without a parser: what looks like a definition, each as long as lines are indented deeper than it."""
+    found = Extraction("lexical")
+    words = [match.span() for match in rx(rb"[A-Za-z_$\x80-\xff][\w$\x80-\xff]*[?!]?").finditer(data)]
+    kinds = classes_at(data, [start for start, _ in words], language)
+    lines = data.split(b"\n")
+    spans: List[Any] = []
+    line, counted, taken = 1, 0, 0
+    for (start, end), kind in zip(words, kinds):
+        if kind != DEFINITION:
+            continue
+        line += data.count(b"\n", counted, start)
+        counted = start
+        if line == taken or data[start:end] in _NO_NAMES:  # `type T = struct` defines one thing
+            continue
+        taken, first = line, data.rfind(b"\n", 0, start) + 1
+        symbol = symbol_on(lines, line, start - first, end - start)
+        spans.append(((line, start - first), (symbol.last, 1 << 30), symbol.name, symbol.kind, line, symbol.last, line, start - first, ""))
+    found.symbols = nested(spans)
+    return found
+
+
+def symbol_on(lines: Sequence[bytes], line: int, column: int, size: int) -> Symbol:
+    """What the name at a place of some lines defines, by how it looks."""
+    text = lines[line - 1]
+    kind = lexical_kind(text[:column], text[column + size : column + size + 1])
+    return Symbol(fsdecode(text[column : column + size]), kind, line, block_end(lines, line - 1) + 1, line, column, "")
+
+
+_NO_NAMES = frozenset(b"class struct enum union mut self int void bool string static const".split())  # which may follow a word that defines
+_KINDS_BY_WORD = dict(
+    {name: name for name in ("class", "struct", "interface", "enum", "union", "record", "namespace", "module", "trait", "type", "object", "function", "macro")},
+    **{"def": "function", "fn": "function", "func": "function", "fun": "function", "sub": "function", "define": "macro", "mod": "module", "protocol": "interface"},
+    **{"typedef": "type", "delegate": "type", "package": "package", "const": "constant", "static": "variable", "let": "variable", "var": "variable", "val": "variable"},
+)
+
+
+def around_lexically(data: bytes, at: int, language: Language) -> str:
+    """The names around the line that begins at `at`, by how far lines before it are indented; "" when there are none."""
+    names: List[str] = []
+    indent = indent_of(data[at : line_end(data, at, len(data))])
+    for _ in range(5000):
+        if at <= 0 or not indent:
+            break
+        end = at - 1
+        at = data.rfind(b"\n", 0, end) + 1
+        line = data[at:end]
+        if line.isspace() or indent_of(line) >= indent or line.lstrip()[:1] in (b"", b"#", b")", b"]", b"}", b"{"):
+            continue
+        indent = indent_of(line)
+        for word in rx(_NAME).finditer(line):
+            if word.group() not in _NO_NAMES and definition_or_use(data, at + word.start(), language) == DEFINITION:
+                if lexical_kind(line[: word.start()], line[word.end() : word.end() + 1]) in _FUNCTIONS + _CONTAINERS:
+                    names.insert(0, fsdecode(word.group()))
+                break
+    return ".".join(names)
+
+
+def lexical_kind(before: bytes, after: bytes) -> str:
+    """The kind of a definition by the word before it, else by what follows."""
+    for word in reversed(rx(rb"[a-z]+").findall(before)):
+        kind = _KINDS_BY_WORD.get(word.decode(), "")
+        if kind and not (after == b"(" and kind in ("variable", "constant")):
+            return kind
+    return "function" if after == b"(" else "variable"
+
+
+def block_end(lines: Sequence[bytes], at: int) -> int:
+    """Index of the last line of what begins at line `at`: the next one that is not indented deeper, if that closes it, else before it."""
+    indent = indent_of(lines[at])
+    end = at
+    for i in range(at + 1, len(lines)):
+        code = lines[i].strip()
+        if not code:
+            continue
+        if indent_of(lines[i]) <= indent and not code.startswith((b"{", b")", b"]")):
+            return i if rx(rb"\}|end\b|fi\b|done\b|esac\b").match(code) else end
+        end = i
+    return end
+
+
+def indent_of(line: bytes) -> int:
+    """How far a line is indented."""
+    return len(line) - len(line.lstrip())
+
+
+# ── answers: rows about a workspace
+
+
+class TreeReader:
+    """The files of a workspace as they are now, and what is extracted from them: each read once; at most
+    PARSE_FILES of them, or PARSE_BYTES, are parsed."""
+
+    __slots__ = ("top", "held", "parsed", "engines", "left", "cheap")
+
+    def __init__(self, top: str) -> None:
+        self.top = top
+        self.held: Dict[str, bytes] = {}
+        self.parsed: Dict[str, Extraction] = {}
+        self.engines: Dict[str, int] = {}
+        self.left = PARSE_BYTES
+        self.cheap = REFINE_BYTES
+
+    def data(self, path: str) -> bytes:
+        """The bytes of a file, b"" when it cannot be read."""
+        if path not in self.held:
+            try:
+                fd = posix.open(fsencode("%s/%s" % (self.top, path)), posix.O_RDONLY | posix.O_CLOEXEC | posix.O_NOFOLLOW | posix.O_NONBLOCK)
+                file = OpenFile(fd)
+                self.held[path] = file.read(0, min(file.size, CLASSIFY_LIMIT))
+            except OSError:
+                self.held[path] = b""
+        return self.held[path]
+
+    def extraction(self, path: str) -> Optional[Extraction]:
+        """What a file defines, calls and imports; None when enough files were parsed already."""
+        if path not in self.parsed:
+            self.left -= len(self.data(path))
+            if len(self.parsed) >= PARSE_FILES or self.left < 0:
+                return None
+            found = self.parsed[path] = extraction_of(path, self.data(path))
+            self.engines[found.engine] = self.engines.get(found.engine, 0) + 1
+        return self.parsed[path]
+
+    def refining(self, path: str) -> Optional[Extraction]:
+        """`extraction`, as far as it costs little: of small files, and what was parsed before."""
+        if path not in self.parsed:
+            found = extraction_of(path, self.data(path), max(0, self.cheap))
+            if found.engine not in ("tree-sitter", "ast"):
+                return None
+            self.cheap -= len(self.data(path))
+            self.parsed[path] = found
+            self.engines[found.engine] = self.engines.get(found.engine, 0) + 1
+        return self.parsed[path]
+
+    def around(self, path: str, line: int) -> str:
+        """The names around a line: by what was parsed already, else by the lexer."""
+        if path in self.parsed:
+            symbol = self.parsed[path].around(line)
+            return symbol.path if symbol else ""
+        data = self.data(path)
+        language = language_of(path, data)
+        start = Source.of_bytes("output", data).start_of(line)
+        return around_lexically(data, start, language) if isinstance(language, Language) else ""
+
+    def address(self, path: str, first: int, last: int) -> str:
+        """The anchored address of lines of a file."""
+        source = Source.of_bytes("output", self.data(path))
+        start, end = source.start_of(first), source.start_of(last + 1)
+        return shell_argument(str(Address("repo", path).at(first, last, anchor_at(source, start, end) if start < end else "")))
+
+    def text(self, path: str, line: int) -> Tuple[str, int]:
+        """A line of a file as it may be shown, and how many secrets were replaced in it."""
+        if b"\0" in self.data(path):
+            return fsdecode(BINARY), 0
+        source = Source.of_bytes("output", self.data(path))
+        start, end = source.start_of(line), source.start_of(line + 1)
+        shown, secrets = line_shown(source, start, end, start, SITE_WIDTH) if start < end else (b"", 0)
+        return visible(shown.strip()), secrets
+
+    def note(self) -> str:
+        """Which engines were asked, and for how many files."""
+        return "; ".join("%s %s" % (name, plural(count, "file")) for name, count in sorted(self.engines.items()))
+
+
+class Answer:
+    """Rows of one kind (symbols, sites, files, records, text), each a dictionary: `head` says what they are, `engine` who found them,
+    `remarks` what else must be known."""
+
+    __slots__ = ("kind", "rows", "head", "engine", "remarks", "reader")
+
+    def __init__(self, kind: str, reader: TreeReader) -> None:
+        self.kind = kind
+        self.reader = reader
+        self.rows: List[Dict[str, Any]] = []
+        self.head: List[str] = []
+        self.engine = ""
+        self.remarks: List[str] = []
+
+
+def workspace_reader() -> TreeReader:
+    """A reader of the workspace around the working directory. Raises CtxError when there is none."""
+    top = workspace()
+    if not top:
+        raise CtxError("there is no workspace here", "go to a directory below a git work tree or a ctx.toml")
+    return TreeReader(top)
+
+
+def scan_remarks(scan: Scan) -> List[str]:
+    """What must be said of a search: files that could not be read are unknown, which is not the same as none."""
+    if not scan.unread:
+        return []
+    names = ", ".join(visible(fsencode(path)) for path in scan.unread[:3])
+    return ["unknown: %s not read (%s%s)" % (plural(len(scan.unread), "file was", "files were"), names, ", …" if len(scan.unread) > 3 else "")]
+
+
+def find_refs(names: Sequence[str], below: Sequence[str] = ()) -> Answer:
+    """Every line of the workspace that holds one of some names: definitions first, then uses, then mentions. Raises CtxError."""
+    reader = workspace_reader()
+    words = [check_name(name) for name in names]
+    scan = scan_workspace(reader.top, words, below_workspace(reader.top, below), name_finder(words))
+    refine(scan, names, reader)
+    answer = Answer("sites", reader)
+    answer.rows = site_rows(scan)
+    answer.head = [scan_head(" or ".join(names), scan)]
+    answer.engine, answer.remarks = "lexical", scan_remarks(scan)
+    return answer
+
+
+def find_pattern(pattern: str, below: Sequence[str] = ()) -> Answer:
+    """Every line of the workspace that matches a regular expression, with its class. Raises CtxError."""
+    reader, query = workspace_reader(), Query(pattern)
+
+    def find(path: str, data: bytes) -> List[Site]:
+        way = "line" if b"\0" in data[:KIB] else query.way(data, 0, len(data))
+        return sites_at(path, data, [spot for _, _, spot in query.hits(way, data, 0, len(data))])
+
+    words = query.literals if query.literals and not query.fold else [b""]
+    scan = scan_workspace(reader.top, words, below_workspace(reader.top, below), find)
+    answer = Answer("sites", reader)
+    answer.rows = site_rows(scan)
+    answer.head = [scan_head(visible(fsencode(pattern)), scan)]
+    answer.engine, answer.remarks = "lexical", scan_remarks(scan)
+    return answer
+
+
+def scan_head(what: str, scan: Scan) -> str:
+    """What a search found, in numbers."""
+    counts = scan.counts()
+    numbers = (plural(counts[DEFINITION], "definition"), plural(counts[USE], "use"), plural(sum(counts[COMMENT:]), "mention"))
+    return "%s: %s in %s (of %s searched)" % (what, ", ".join(numbers), plural(len(scan.sites), "file"), commas(scan.searched))
+
+
+def refine(scan: Scan, names: Sequence[str], reader: TreeReader) -> None:
+    """Let a parser say which of the lines that look like definitions are some, as far as that costs little."""
+    for path, sites in scan.sites.items():
+        likely = [site for site in sites if site.kind == DEFINITION]
+        extraction = reader.refining(path) if likely else None
+        if extraction:
+            lines = {symbol.line for name in names for symbol in extraction.named(name)}
+            for site in sites:
+                if site.kind in (DEFINITION, USE) and site.line in lines:
+                    site.kind = DEFINITION
+                elif site.kind == DEFINITION and not extraction.broken:
+                    site.kind = USE
+
+
+def site_rows(scan: Scan) -> List[Dict[str, Any]]:
+    """The sites of a search as rows, by class, path and line."""
+    found = [(site.kind, path, site.line, site) for path, sites in scan.sites.items() for site in sites]
+    found.sort(key=lambda row: row[:3])
+    return [{"path": path, "line": line, "class": SITE_CLASSES[kind], "column": site.column, "text": fsdecode(site.text)} for kind, path, line, site in found]
+
+
+def find_definitions(name: str, below: Sequence[str] = ()) -> Answer:
+    """What defines a name; of `A.b` the b in A. Raises CtxError."""
+    last = name.rpartition(".")[2]
+    reader, word = workspace_reader(), check_name(last)
+    scan = scan_workspace(reader.top, [word], below_workspace(reader.top, below), name_finder([word]))
+    answer = Answer("symbols", reader)
+    unsure = 0
+    for path, sites in sorted(scan.sites.items(), key=lambda item: (min(site.kind for site in item[1]), item[0])):
+        likely = [site for site in sites if site.kind == DEFINITION]
+        if not likely and not any(may_define(path, site, word) for site in sites):
+            continue
+        extraction = reader.extraction(path)
+        symbols = extraction.named(name) if extraction else []
+        answer.rows += [symbol_row(path, symbol, extraction) for symbol in symbols if extraction]
+        if "." not in name and (extraction is None or extraction.broken or extraction.engine in ("lexical", "none")):
+            known = {symbol.line for symbol in symbols}
+            answer.rows += [dict(_LIKELY, path=path, line=site.line, last=site.line, name=name) for site in likely if site.line not in known]
+        unsure += extraction is None
+    answer.rows.sort(key=lambda row: (row["kind"] in ("declaration", "definition-like"), row["path"], row["line"]))
+    answer.head = ["%s: %s in %s (of %s searched)" % (name, plural(len(answer.rows), "definition"), plural(len({row["path"] for row in answer.rows}), "file"), commas(scan.searched))]
+    answer.engine, answer.remarks = "lexical", scan_remarks(scan)
+    if unsure:
+        answer.remarks.append("unknown: %s not parsed that may define it; name a path to look there" % plural(unsure, "file"))
+    return answer
+
+
+_LIKELY: Dict[str, Any] = {"path": "", "line": 0, "last": 0, "kind": "definition-like", "name": "", "in": "", "engine": "lexical"}
+
+
+def may_define(path: str, site: Site, word: bytes) -> bool:
+    """Whether a line that does not look like a definition may be one all the same: of a member, or behind a condition."""
+    if site.kind != USE or rx(_STATEMENT).match(site.text):
+        return False
+    is_python = path.endswith((".py", ".pyi"))
+    after = rb"[ \t]*(?:=(?!=)|:[ \t]*[\w\"']|(?:,[ \t]*\w+[ \t]*)+=(?!=))" if is_python else rb"[ \t]*(?:=(?!=)|[:,;{()\[]|$|[ \t][\w*])"
+    return bool(rx(rb"^[ \t]*(?:[\w:.<>,?\[\]@$#\"']+[ \t*&]+)*[(*&$#]*" + rx_escape(fsdecode(word)) + after).search(site.text))
+
+
+def symbol_row(path: str, symbol: Symbol, extraction: Extraction) -> Dict[str, Any]:
+    """A symbol as a row."""
+    place = {"path": path, "line": symbol.first, "last": symbol.last, "kind": symbol.kind, "name": symbol.name}
+    return dict(place, **{"in": symbol.inside, "engine": extraction.engine})
+
+
+def find_enclosing(address: Address) -> Answer:
+    """The innermost definition around the lines of a live file. Raises CtxError."""
+    reader = workspace_reader()
+    place = resolve(address)
+    if not place.is_live:
+        raise CtxError("%s: not a live file" % address, "write repo:PATH:LINE")
+    extraction = known_extraction(reader, place.address.name)
+    line = place.lines.first if place.lines else 1
+    symbol = extraction.around(line)
+    answer = Answer("symbols", reader)
+    answer.rows = [symbol_row(place.address.name, symbol, extraction)] if symbol else []
+    answer.head = ["line %d of %s is %s" % (line, visible(fsencode(place.address.name)), "in %s" % symbol.path if symbol else "in no definition")]
+    answer.remarks = place.remarks
+    return answer
+
+
+def known_extraction(reader: TreeReader, path: str) -> Extraction:
+    """What a file defines, where an engine can tell. Raises CtxError: unknown."""
+    extraction = reader.extraction(path)
+    if extraction is None or extraction.engine == "none":
+        why = extraction.why if extraction else "enough files were parsed"
+        raise CtxError("%s: unknown, %s" % (quoted(path), why), "read it: %s get %s" % (self_command(), shell_argument("repo:" + path)))
+    return extraction
+
+
+def find_outline(path: str) -> Answer:
+    """What a file of the workspace defines, in order. Raises CtxError."""
+    reader = workspace_reader()
+    name = path[5:] if path.startswith("repo:") else below_workspace(reader.top, [path])[0]
+    if is_dir("%s/%s" % (reader.top, name)):
+        raise CtxError("%s: is a directory" % quoted(path), "name a file; ctx q 'files %s' lists them" % shell_word(name))
+    name = live_place(name).address.name
+    extraction = known_extraction(reader, name)
+    answer = Answer("symbols", reader)
+    answer.rows = [symbol_row(name, symbol, extraction) for symbol in extraction.symbols]
+    data = reader.data(name)
+    lines = data.count(b"\n") + (not data.endswith(b"\n"))
+    answer.head = ["%s: %s, %s, est %s tokens" % (visible(fsencode(name)), plural(len(answer.rows), "symbol"), plural(lines, "line"), commas(round2(estimate_tokens(data))))]
+    if extraction.broken:
+        answer.remarks.append("unknown: the parser did not understand all of this file; what is missing here may be there")
+    return answer
+
+
+# ── who calls what
+
+
+def find_callers(name: str, below: Sequence[str] = (), candidates: bool = False) -> Answer:
+    """Calls of a name. A call is a fact where its file defines the name, or imports a file that does, or is of the same package; any
+    other is a candidate, told as a number unless asked for. Raises CtxError."""
+    last = name.rpartition(".")[2]
+    reader, word = workspace_reader(), check_name(last)
+    scan = scan_workspace(reader.top, [word], below_workspace(reader.top, below), name_finder([word]))
+    in_code = {path: sites for path, sites in scan.sites.items() if any(site.kind in (DEFINITION, USE) for site in sites)}
+    homes: Set[str] = set()
+    extractions: Dict[str, Extraction] = {}
+    skipped = 0
+    for path, sites in sorted(in_code.items(), key=lambda item: (min(site.kind for site in item[1]), item[0])):
+        extraction = reader.extraction(path)
+        if extraction is None:
+            skipped += sum(site.kind == USE for site in sites)
+            continue
+        extractions[path] = extraction
+        if extraction.named(name):
+            homes.add(path)
+    rows: List[Dict[str, Any]] = []
+    for path in sorted(extractions):
+        link = link_between(path, extractions[path], homes, last)
+        rows += [dict(row, link=link or "name only") for row in call_rows(path, extractions[path], last, in_code[path])]
+    facts = [row for row in rows if row["link"] != "name only"]
+    answer = Answer("sites", reader)
+    answer.rows = sorted(rows, key=lambda row: (row["link"] == "name only", row["path"], row["line"])) if candidates else facts
+    more = len(rows) - len(facts) + skipped
+    answer.head = ["%s: %s, %s by name only; defined in %s" % (name, plural(len(facts), "call"), plural(more, "candidate"), plural(len(homes), "file"))]
+    answer.engine, answer.remarks = "lexical", scan_remarks(scan)
+    if len(rows) > len(facts) and not candidates:
+        answer.remarks.append("%s held back: add --candidates" % plural(len(rows) - len(facts), "candidate"))
+    if skipped:
+        answer.remarks.append("unknown: %s in files that were not parsed; name a path to look there" % plural(skipped, "use"))
+    return answer
+
+
+def call_rows(path: str, extraction: Extraction, name: str, sites: Sequence[Site]) -> Iterator[Dict[str, Any]]:
+    """The calls of a name in one file, by what parsed it, else the uses with a parenthesis behind."""
+    texts = {site.line: site.text for site in sites}
+    if extraction.engine in ("tree-sitter", "ast"):
+        lines = [line for called, line in extraction.calls if called == name]
+    else:
+        lines = [site.line for site in sites if site.kind == USE and rx(rb"(?<![\w])" + rx_escape(name) + rb"[ \t]*[(!]").search(site.text)]
+    for line in lines:
+        symbol = extraction.around(line)
+        yield {"path": path, "line": line, "class": "use", "text": fsdecode(texts.get(line, b"")), "in": symbol.path if symbol else ""}
+
+
+def rx_escape(text: str) -> bytes:
+    """`text` as an expression that matches nothing else."""
+    import re
+
+    return re.escape(fsencode(text))
+
+
+def link_between(path: str, extraction: Extraction, homes: Set[str], name: str) -> str:
+    """Why a name in one file is what one of the files `homes` defines: "same file", "imported", "same package", or "" when nothing says so."""
+    if path in homes:
+        return "same file"
+    if any(imports_file(path, module, names, home, name) for module, names in extraction.imports for home in sorted(homes)):
+        return "imported"
+    language = kind_of_file(path)
+    is_package = isinstance(language, Language) and language.name in ("go", "java", "kotlin")
+    return "same package" if is_package and any(home.rpartition("/")[0] == path.rpartition("/")[0] for home in homes) else ""
+
+
+_STANDS_FOR_FOLDER = ("__init__", "index", "mod", "lib")  # files that are imported by the name of their directory
+
+
+def imports_file(path: str, module: str, names: Sequence[str], home: str, name: str) -> bool:
+    """Whether an import in the file `path`, of a module as it is written there, leads to the file `home`."""
+    target = home.rpartition(".")[0].split("/") if "." in home.rpartition("/")[2] else home.split("/")
+    if target[-1] in _STANDS_FOR_FOLDER:
+        target = target[:-1]
+    here = path.split("/")[:-1]
+    if home.endswith(".go"):
+        return len(target) > 1 and module.split("/")[-1] == target[-2]
+    if module.startswith((".", "super::", "self::")):
+        dots = len(module) - len(module.lstrip("."))
+        is_path = module.startswith(("./", "../"))
+        rest = segments(module)
+        up = module.split("/").count("..") if is_path else dots - 1 if dots else module.count("super::")
+        base = here[: len(here) - up] if up else here
+        return any(target == base + rest[: len(rest) - cut] + list(more) for cut in (0, 1) for more in [(), *((other,) for other in names)])
+    for whole in expanded(module):
+        for parts in [segments(whole), segments(whole)[:-1] if segments(whole)[-1:] in ([name], ["*"]) else []] + [segments(whole) + [other] for other in names]:
+            if len(parts) > 1 and target[-len(parts) :] == parts:
+                return True
+            if len(parts) == 1 and target[-1:] == parts and (target[:-1] in (here, [], ["src"], ["lib"]) or "/" in module or module.endswith((".h", ".hpp"))):
+                return True
+    return False
+
+
+def expanded(module: str) -> List[str]:
+    """The modules that an import names: of `a::{b, c::d}` each with its prefix."""
+    head, brace, rest = module.partition("{")
+    return [head + item.split(" as ")[0].strip() for item in rest.rstrip("} \n").split(",") if item.strip()] if brace else [module]
+
+
+def segments(module: str) -> List[str]:
+    """The parts of a module's name, without what stands for a place or a kind of file."""
+    text = rx(rb"\.(?:js|mjs|cjs|ts|tsx|jsx|h|hh|hpp|rb|php|sh)$").sub(b"", fsencode(module))
+    return [fsdecode(part) for part in rx(rb"[^./\\:]+").findall(text) if part not in (b"crate", b"self", b"super")]
+
+
+# ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+# 19 · query
+# Knows the algebra of `ctx q`: sources, stages, their kinds and bounds; how rows are paged and kept. Never knows hosts, nor how rows are found.
+# ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+STAGES_MOST = 8  # of a query, its source included
+FACTS_MOST = 2000  # facts of one run that a query reads
+COMMITS_MOST = 1000  # commits that `touched` looks at
+TEXT_MOST = 256 * KIB  # bytes that `get` brings
+
+if TYPE_CHECKING:
+    Rows = List[Dict[str, Any]]
+    Fields = Optional[Tuple[str, ...]]  # of a row; None: as the data has them
+
+_SITE = ("path", "line", "class", "column", "text", "in")
+_SYMBOL = ("path", "line", "last", "kind", "name", "in", "engine")
+_FACT = ("path", "line", "kind", "identity", "message", "frames", "at")
+_RUN = ("handle", "outcome", "bytes", "command")
+_COMMIT = ("commit", "author", "time", "subject", "files")
+_FILE = ("path", "count")
+_ROW_KINDS = ("sites", "symbols", "files", "records")
+
+
+# ── the page
+
+
+def row_text(kind: str, row: Dict[str, Any]) -> str:
+    """A row as one line of the complete answer."""
+    if kind == "sites":
+        note = "".join("  · %s" % row[key] for key in ("in", "link") if row.get(key))
+        return "%s:%d:%s: %s%s" % (row["path"], row["line"], row["class"], row["text"].strip(), note)
+    if kind == "symbols":
+        name = "%s.%s" % (row["in"], row["name"]) if row["in"] else row["name"]
+        return "%s:%d-%d: %s %s" % (row["path"], row["line"], row["last"], row["kind"], name)
+    if kind == "text":
+        return str(row["text"])
+    return "  ".join(plain_value(value) for value in row.values())
+
+
+def plain_value(value: Any) -> str:
+    """A value of a record as text."""
+    if isinstance(value, list):
+        return " ".join(map(plain_value, value[:20])) + (" …" if len(value) > 20 else "")
+    return value if isinstance(value, str) else to_json(value)
+
+
+class AnswerPage:
+    """The first rows of an answer as text: the lines, how many rows they show, how many secrets were replaced."""
+
+    __slots__ = ("answer", "budget", "lines", "shown", "secrets")
+
+    def __init__(self, answer: Answer, budget: int) -> None:
+        self.answer = answer
+        self.budget = budget - price(answer.head) - 40
+        self.lines: List[str] = []
+        self.shown = 0
+        self.secrets = 0
+        fill = {"sites": self.fill_sites, "symbols": self.fill_symbols}.get(answer.kind, self.fill_plain)
+        fill()
+
+    def take(self, lines: Sequence[str], rows: int) -> bool:
+        """Put lines on the page if they fit, or if it is empty; whether they were put."""
+        cost = price(lines)
+        if cost > self.budget and self.shown:
+            return False
+        self.budget -= cost
+        self.lines += lines
+        self.shown += rows
+        return True
+
+    def fill_plain(self) -> None:
+        """Rows that are about no place in a file."""
+        if self.answer.kind == "records" and self.answer.rows:
+            self.take([visible(redact(fsencode("  ".join(self.answer.rows[0])))[0])], 0)
+        for row in self.answer.rows:
+            text, secrets = redact(fsencode(row_text(self.answer.kind, row)))
+            if not self.take([visible(text[: 2 * HIT_WIDTH])], 1):
+                return
+            self.secrets += secrets
+
+    def fill_symbols(self) -> None:
+        """Symbols, each with its address, its price and its first line."""
+        for row in self.answer.rows:
+            lines, secrets = self.symbol_lines(row["path"], row["kind"], row["in"], row["name"], row["line"], row["last"])
+            if not self.take(lines, 1):
+                return
+            self.secrets += secrets
+
+    def symbol_lines(self, path: str, kind: str, inside: str, name: str, first: int, last: int) -> Tuple[List[str], int]:
+        """A definition as two lines, and how many secrets were replaced in them."""
+        reader = self.answer.reader
+        cost = estimate_tokens(Source.of_bytes("output", reader.data(path)).slice(first, last))
+        text, secrets = reader.text(path, first)
+        whole = visible(fsencode("%s.%s" % (inside, name) if inside else name))
+        return ["  %s  %s %s  est %s tokens" % (reader.address(path, first, last), kind, whole, commas(round2(cost))), "    " + text], secrets
+
+    def fill_sites(self) -> None:
+        """Lines by class and file; definitions with the address of the whole of each."""
+        rows, at, heading = self.answer.rows, 0, ""
+        while at < len(rows):
+            end = at + 1
+            group = group_of(rows[at])
+            while end < len(rows) and (group_of(rows[end]), rows[end]["path"]) == (group, rows[at]["path"]):
+                end += 1
+            opening = [group + ":"] if group != heading else []
+            heading = group
+            count = self.fill_file(opening, rows[at:end])
+            if at + count < end:
+                return
+            at = end
+
+    def fill_file(self, opening: List[str], rows: Sequence[Dict[str, Any]]) -> int:
+        """Lines of one file and class; how many there was room for."""
+        if rows[0]["class"] == "definition":
+            return self.fill_definitions(opening, rows)
+        name = visible(fsencode(rows[0]["path"]))
+        texts = [self.site_line(row) for row in rows[: max(1, self.budget // 8)]]
+        count = len(texts)
+        while count:
+            head = [] if count == 1 else ["  " + name]
+            lines = [*opening, *head, *((("    " if head else "  %s:" % name) + text) for text, _ in texts[:count])]
+            if price(lines) <= self.budget or (count == 1 and not self.shown):
+                self.take(lines, count)
+                self.secrets += sum(secrets for _, secrets in texts[:count])
+                return count
+            count = min(count - 1, count * self.budget // max(price(lines), 1))
+        return 0
+
+    def fill_definitions(self, opening: List[str], rows: Sequence[Dict[str, Any]]) -> int:
+        """Definitions of one file, each with the address of the whole of it; how many there was room for."""
+        reader, path = self.answer.reader, rows[0]["path"]
+        extraction = reader.parsed.get(path)
+        for count, row in enumerate(rows):
+            symbol = next((symbol for symbol in extraction.symbols if symbol.line == row["line"]), None) if extraction else None
+            inside = symbol.inside if symbol else reader.around(path, row["line"])
+            if symbol is None:
+                lines_of_file = reader.data(path).split(b"\n")
+                word = rx(_NAME).match(lines_of_file[row["line"] - 1], row["column"])
+                symbol = symbol_on(lines_of_file, row["line"], row["column"], word.end() - word.start() if word else 0)
+            lines, secrets = self.symbol_lines(path, symbol.kind, inside, symbol.name, symbol.first, symbol.last)
+            if not self.take([*opening, *lines], 1):
+                return count
+            opening = []
+            self.secrets += secrets
+        return len(rows)
+
+    def site_line(self, row: Dict[str, Any]) -> Tuple[str, int]:
+        """One line, with its class or what is around it, and how many secrets were replaced in it."""
+        text, secrets = self.answer.reader.text(row["path"], row["line"])
+        if not text:  # far inside a large file, or gone meanwhile
+            data, secrets = redact(fsencode(row["text"]).strip())
+            text = visible(data)
+        if group_of(row) == "mentions":
+            return "%d: %s  · %s" % (row["line"], text, row["class"]), secrets
+        around = row["in"] if "in" in row else self.answer.reader.around(row["path"], row["line"])
+        notes = ["in " + visible(fsencode(around))] * bool(around) + ["link: " + str(row.get("link"))] * ("link" in row)
+        return "%d: %s%s" % (row["line"], text, "  · " + ", ".join(notes) if notes else ""), secrets
+
+
+def group_of(row: Dict[str, Any]) -> str:
+    """The heading under which a site stands."""
+    return {"definition": "definitions", "use": "uses"}.get(row["class"], "mentions")
+
+
+def keep_answer(answer: Answer, argv: Sequence[str], settings: Settings) -> Optional[Run]:
+    """Keep all rows of an answer, one on a line in their order, then for sites the number in each file; None when nothing can be kept."""
+    lines = [row_text(answer.kind, row).replace("\n", " ") for row in answer.rows]
+    if answer.kind == "sites":
+        counts: Dict[str, int] = {}
+        for row in answer.rows:
+            counts[row["path"]] = counts.get(row["path"], 0) + 1
+        lines += ["%s: %d" % pair for pair in counts.items()]
+    try:
+        spool = open_spool("answer", argv, settings)
+        data = fsencode("".join(line + "\n" for line in lines))
+        for at in range(0, len(data), MIB):
+            spool.write("output", memoryview(data)[at : at + MIB])
+        run = spool.commit(["output"], EXIT_SAME if answer.rows else EXIT_DIFFERS, "")
+        spool.discard()
+        return run
+    except OSError:
+        return None
+
+
+# ── stages and their kinds
+
+
+class Stage:
+    """One word of the algebra: the kinds of rows it takes (none for a source) and gives ("" the same), the fields of what it gives, how
+    many arguments it has, what it does, and what bounds it."""
+
+    __slots__ = ("name", "usage", "takes", "gives", "fields", "least", "most", "act", "bound")
+
+    def __init__(self, usage: str, takes: Sequence[str], gives: str, fields: Fields, least: int, most: int,
+                 act: Callable[[Answer, List[str]], Answer], bound: str) -> None:  # fmt: skip
+        self.name = usage.split()[0]
+        self.usage = usage
+        self.takes = takes
+        self.gives = gives
+        self.fields = fields
+        self.least = least
+        self.most = most
+        self.act = act
+        self.bound = bound
+
+
+# ── sources
+
+
+def take_refs(_: Answer, words: List[str]) -> Answer:
+    """refs NAME[|NAME…] [PATH…]"""
+    return find_refs(words[0].split("|"), words[1:])
+
+
+def take_def(_: Answer, words: List[str]) -> Answer:
+    """def NAME [PATH…]"""
+    return find_definitions(words[0], words[1:])
+
+
+def take_callers(_: Answer, words: List[str]) -> Answer:
+    """callers NAME [PATH…]"""
+    return find_callers(words[0], words[1:])
+
+
+def take_search(_: Answer, words: List[str]) -> Answer:
+    """search PATTERN [PATH…]"""
+    return find_pattern(words[0], words[1:])
+
+
+def answer_of(kind: str, rows: Rows, what: str, engine: str) -> Answer:
+    """An answer about the workspace, or the working directory where there is none."""
+    answer = Answer(kind, TreeReader(workspace() or cwd()))
+    answer.rows, answer.engine = rows, engine
+    answer.head = ["%s: %s" % (visible(fsencode(what)), plural(len(rows), "row"))]
+    return answer
+
+
+def take_files(_: Answer, words: List[str]) -> Answer:
+    """files [PATTERN]"""
+    top = workspace_reader().top
+    paths = sorted(fsdecode(path) for batch in work_files(top) for path in batch)
+    rows = [{"path": path, "count": 1} for path in paths if not words or path_matches(path, words[0])]
+    return answer_of("files", rows, "files", "git" if exists(top + "/.git") else "walk")
+
+
+def take_changed(_: Answer, words: List[str]) -> Answer:
+    """changed [COMMIT]"""
+    paths = known_changes(workspace_reader().top, words[0] if words else "")
+    return answer_of("files", [{"path": path, "count": 1} for path in paths], "changed files", "git")
+
+
+def known_changes(top: str, since: str = "") -> List[str]:
+    """Files that differ from a commit. Raises CtxError: unknown."""
+    paths = changed_files(top, since)
+    if paths is None:
+        raise CtxError("changed files: unknown, git cannot tell%s" % (" since %s" % quoted(since) if since else ""), "go into a git work tree, and name a commit it has")
+    return [fsdecode(path) for path in paths]
+
+
+def named_run(words: Sequence[str]) -> Run:
+    """The run that an argument names, the last one by default. Raises CtxError."""
+    if not words or words[0] == "last":
+        return last_run()[0]
+    address = parse_address(words[0])
+    if address.kind != "run" or address.stream or address.lines:
+        raise CtxError("%s: not a run" % quoted(words[0]), "write run:HEX, or last")
+    return resolve_run(address.name)
+
+
+def take_facts(_: Answer, words: List[str]) -> Answer:
+    """facts [RUN]"""
+    return facts_answer(named_run(words), False)
+
+
+def facts_answer(run: Run, is_failing: bool) -> Answer:
+    """The facts of a run, or those that mean that something is wrong."""
+    summary, top = facts_of(run, load_config()), workspace()
+    facts = [fact for fact in summary["facts"] if fact["failing"] or not is_failing]
+    rows = [fact_row(run, fact, top) for fact in facts[:FACTS_MOST]]
+    profiles = "profiles " + (" ".join(sorted({fact["profile"] for fact in summary["facts"]})) or "found nothing")
+    answer = answer_of("records", rows, "%s of %s" % ("failing facts" if is_failing else "facts", run.handle), profiles)
+    if len(facts) > len(rows):
+        answer.remarks.append("only the first %s of %s facts" % (commas(len(rows)), commas(len(facts))))
+    answer.remarks += ["unconfirmed: %s" % text for text in summary["unsure"]]
+    if run.partial:
+        answer.remarks.append("this output is partial: %s" % run.partial)
+    return answer
+
+
+def take_fails(_: Answer, words: List[str]) -> Answer:
+    """fails [RUN]"""
+    return facts_answer(named_run(words), True)
+
+
+def fact_row(run: Run, fact: Dict[str, Any], top: str) -> Dict[str, Any]:
+    """A fact as a row: where it is, and the frames of the workspace in the section that tells about it, the deepest last."""
+    first, last = fact["lines"]
+    place = fact["location"] or fact["identity"]
+    found = rx(rb"(.*?[^:]):(\d+)(?::|$)").match(fsencode(place))
+    path = fsdecode(found.group(1)) if found else place.split("::")[0]
+    text = run.source(fact["stream"]).slice(first, min(last, first + 2000)) if first else b""
+    spot = "%s#%s:%d-%d" % (run.handle, fact["stream"], first, last) if first else run.handle
+    where = {"path": path, "line": int(found.group(2)) if found else 0, "kind": fact["kind"], "identity": fact["identity"]}
+    return dict(where, message=fact["message"], frames=frames_in(text, top), at=spot)
+
+
+# What names a frame: in Python's tracebacks, in pytest's, and behind `at` in those that begin with the deepest.
+_FRAMES = (rb'File "([^"]+)", line (\d+)', rb"^\s*([\w./@+-]+\.\w+):(\d+): ?\w*", rb"\bat (?:.*\()?(?:file://)?([^()\s]+?):(\d+)(?::\d+)?\)?$")
+
+
+def frames_in(text: bytes, top: str) -> List[str]:
+    """`path:line` of each frame of a traceback that is in a file of the workspace, the deepest last, whatever the order they came in."""
+    deepest_last: List[str] = []
+    deepest_first: List[str] = []
+    for line in map(clean, split_lines(text)):
+        for pattern, into in zip(_FRAMES, (deepest_last, deepest_last, deepest_first)):
+            found = rx(pattern).search(line)
+            if found:
+                path = relative_to(top, fsdecode(found.group(1)))
+                if not path.startswith("/") and exists("%s/%s" % (top, path)):
+                    into.append("%s:%s" % (path[2:] if path.startswith("./") else path, fsdecode(found.group(2))))
+                break
+    return deepest_last + deepest_first[::-1]
+
+
+def take_runs(_: Answer, words: List[str]) -> Answer:
+    """runs [N]"""
+    rows = [{name: row[name] for name in _RUN} for row in listed_runs(count_of(words, 20), False)]
+    return answer_of("records", rows, "runs", "store")
+
+
+def take_commits(_: Answer, words: List[str]) -> Answer:
+    """commits [N] [PATH…]"""
+    top = workspace_reader().top
+    found = commit_files(top, count_of(words[:1], 20), below_workspace(top, words[1:]))
+    if found is None:
+        raise CtxError("commits: unknown, git cannot tell", "go into a git work tree that has commits")
+    return answer_of("records", found, "commits", "git")
+
+
+def take_records(_: Answer, words: List[str]) -> Answer:
+    """records ADDRESS"""
+    place = resolve(parse_address(words[0]))
+    start, end = place.span()
+    if end - start > POINTER_LIMIT:
+        raise CtxError("%s: too large for records (%s)" % (place.address, human(end - start)), "name fewer lines: %s:1-1000" % place.address)
+    text = place.source.read(start, end)
+    answer = answer_of("records", records_of(text, str(place.address)), "records of %s" % place.address, "json")
+    answer.remarks = place.remarks
+    return answer
+
+
+def records_of(text: bytes, name: str) -> Rows:
+    """Rows from a JSON array, or from lines of JSON; a value that is no object becomes one with the key `value`. Raises CtxError."""
+    try:
+        whole = from_json(text)
+        values = whole if isinstance(whole, list) else [whole]
+    except ValueError:
+        try:
+            values = [from_json(line) for line in split_lines(text) if line.strip()]
+        except ValueError:
+            raise CtxError("%s: neither a JSON array nor lines of JSON" % name, "q 'search …' and ctx search look into any text") from None
+    return [value if isinstance(value, dict) else {"value": value} for value in values]
+
+
+def count_of(words: Sequence[str], default: int) -> int:
+    """A count given as an argument. Raises CtxError."""
+    number = whole_number(words[0]) if words else default
+    if not number or number > SITES_KEPT:
+        raise CtxError("%s: not a count from 1 to %d" % (quoted(words[0]) if words else number, SITES_KEPT), "write a number, as in top 10")
+    return number
+
+
+# ── stages
+
+
+def value_of(row: Dict[str, Any], field: str) -> Any:
+    """A field of a row; `file` is its path, `text` is taken without its indent."""
+    value = row.get("path" if field == "file" else field, "")
+    return value.strip() if field == "text" and isinstance(value, str) else value
+
+
+def sort_key(value: Any) -> Tuple[int, Any]:
+    """What numbers and texts are sorted by: numbers first."""
+    is_number = isinstance(value, (int, float))
+    return (0, value) if is_number else (1, plain_value(value))
+
+
+def with_enclosing(answer: Answer, field: str) -> None:
+    """Fill in what is around each site, where that is asked for."""
+    if field == "in" and answer.kind == "sites":
+        for row in answer.rows:
+            if "in" not in row:
+                extraction = answer.reader.extraction(row["path"])
+                symbol = extraction.around(row["line"]) if extraction else None
+                row["in"] = symbol.path if symbol else "" if extraction else "unknown"
+
+
+def do_group(answer: Answer, words: List[str]) -> Answer:
+    """group FIELD"""
+    with_enclosing(answer, words[0])
+    groups: Dict[str, Dict[str, Any]] = {}
+    for row in answer.rows:
+        value = value_of(row, words[0])
+        group = groups.setdefault(plain_value(value), {words[0]: value, "count": 0})
+        group["count"] += 1
+        if answer.kind == "sites":
+            label = group_of(row)
+            group[label] = group.get(label, 0) + 1
+    answer.kind, answer.rows = "records", sorted(groups.values(), key=lambda group: (-group["count"], sort_key(group[words[0]])))
+    if any("uses" in row or "definitions" in row for row in answer.rows):
+        labels = ("definitions", "uses", "mentions")
+        answer.rows = [dict({words[0]: row[words[0]], "count": row["count"]}, **{label: row.get(label, 0) for label in labels}) for row in answer.rows]
+    return answer
+
+
+def do_histogram(answer: Answer, words: List[str]) -> Answer:
+    """histogram FIELD"""
+    with_enclosing(answer, words[0])
+    counts: Dict[str, int] = {}
+    for row in answer.rows:
+        value = plain_value(value_of(row, words[0]))
+        counts[value] = counts.get(value, 0) + 1
+    most = max(counts.values(), default=1)
+    answer.kind = "records"
+    answer.rows = [
+        {words[0]: value, "count": count, "share": "█" * max(1, 20 * count // most)} for value, count in sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
+    ]
+    return answer
+
+
+_TESTS: Dict[str, Callable[[Any, Any], bool]] = {
+    "=": lambda a, b: a == b,
+    "!=": lambda a, b: a != b,
+    "<": lambda a, b: a < b,
+    "<=": lambda a, b: a <= b,
+    ">": lambda a, b: a > b,
+    ">=": lambda a, b: a >= b,
+}
+
+
+def do_where(answer: Answer, words: List[str]) -> Answer:
+    """where FIELD OP VALUE"""
+    field, test, wanted = words
+    with_enclosing(answer, field)
+    if test == "~":
+        pattern = Query(wanted)
+        answer.rows = [row for row in answer.rows if is_match(pattern, plain_value(value_of(row, field)))]
+        return answer
+    number = whole_number(wanted)
+    kept = []
+    for row in answer.rows:
+        value = value_of(row, field)
+        if number is not None and isinstance(value, (int, float)):
+            holds = _TESTS[test](value, number)
+        else:
+            holds = _TESTS[test](plain_value(value), wanted)
+        if holds:
+            kept.append(row)
+    answer.rows = kept
+    return answer
+
+
+def is_match(pattern: Query, text: str) -> bool:
+    """Whether a pattern matches a text of one line."""
+    data = fsencode(text.replace("\n", " "))
+    return pattern.match(data, 0, len(data)) >= 0
+
+
+def do_top(answer: Answer, words: List[str]) -> Answer:
+    """top [N]"""
+    answer.rows = answer.rows[: count_of(words, 10)]
+    return answer
+
+
+def do_sort(answer: Answer, words: List[str]) -> Answer:
+    """sort [-]FIELD"""
+    field = words[0].lstrip("-")
+    with_enclosing(answer, field)
+    answer.rows.sort(key=lambda row: sort_key(value_of(row, field)), reverse=words[0].startswith("-"))
+    return answer
+
+
+def do_count(answer: Answer, words: List[str]) -> Answer:
+    """count"""
+    answer.kind, answer.rows = "records", [{"count": len(answer.rows)}]
+    return answer
+
+
+def do_distinct(answer: Answer, words: List[str]) -> Answer:
+    """distinct FIELD"""
+    with_enclosing(answer, words[0])
+    firsts: Dict[str, Dict[str, Any]] = {}
+    for row in answer.rows:
+        firsts.setdefault(plain_value(value_of(row, words[0])), row)
+    answer.rows = list(firsts.values())
+    return answer
+
+
+def paths_of(row: Dict[str, Any]) -> List[str]:
+    """The files that a row is about: its own, those of its frames, those of a commit."""
+    own = [row["path"]] if isinstance(row.get("path"), str) and row["path"] else []
+    frames = [frame.rpartition(":")[0] for frame in row.get("frames", ()) if isinstance(frame, str)]
+    touched = [path for path in row.get("files", ()) if isinstance(path, str)] if isinstance(row.get("files"), list) else []
+    return list(dict.fromkeys(own + frames + touched))
+
+
+def do_files(answer: Answer, words: List[str]) -> Answer:
+    """files"""
+    counts: Dict[str, int] = {}
+    for row in answer.rows:
+        for path in paths_of(row):
+            counts[path] = counts.get(path, 0) + (row["count"] if answer.kind == "files" else 1)
+    answer.kind, answer.rows = "files", [{"path": path, "count": count} for path, count in sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))]
+    return answer
+
+
+def path_matches(path: str, pattern: str) -> bool:
+    """Whether a path is at or below `pattern`, or fits it as a glob: `*` within a name, `**` over directories; one without `/` fits the name."""
+    if not any(c in pattern for c in "*?["):
+        below = pattern.strip("/").split("./", 1)[-1] if pattern.startswith("./") else pattern.rstrip("/")
+        return path == below or path.startswith(below + "/")
+    return bool(rx(glob_source(pattern)).match(fsencode(path if "/" in pattern else path.rpartition("/")[2])))
+
+
+def glob_source(pattern: str) -> bytes:
+    """A glob as a regular expression."""
+
+    def piece(found: Any) -> bytes:
+        text = bytes(found.group())
+        return {b"**/": rb"(?:[^/]+/)*", b"**": rb".*", b"*": rb"[^/]*", b"?": rb"[^/]"}.get(text) or (text.replace(b"[!", b"[^") if len(text) > 2 else rx_escape(fsdecode(text)))
+
+    return bytes(rx(rb"\*\*/|\*\*|\*|\?|\[!?[^\]/]+\]|[\s\S]").sub(piece, fsencode(pattern))) + rb"\Z"
+
+
+def do_in(answer: Answer, words: List[str]) -> Answer:
+    """in PATTERN"""
+    answer.rows = [row for row in answer.rows if any(path_matches(path, words[0]) for path in paths_of(row))]
+    return answer
+
+
+def do_in_changed(answer: Answer, words: List[str]) -> Answer:
+    """in-changed [COMMIT]"""
+    changed = set(known_changes(answer.reader.top, words[0] if words else ""))
+    answer.rows = [row for row in answer.rows if changed.intersection(paths_of(row))]
+    return answer
+
+
+def do_shared_cause(answer: Answer, words: List[str]) -> Answer:
+    """shared-cause"""
+    groups: Dict[str, Dict[str, Any]] = {}
+    for row in answer.rows:
+        frame = row["frames"][-1] if row.get("frames") else "unknown"
+        group = groups.setdefault(frame, {"frame": frame, "count": 0, "message": row["message"], "identities": []})
+        group["count"] += 1
+        group["identities"].append(row["identity"])
+    answer.rows = sorted(groups.values(), key=lambda group: (-group["count"], group["frame"]))
+    return answer
+
+
+def do_touched(answer: Answer, words: List[str]) -> Answer:
+    """touched"""
+    wanted = {path for row in answer.rows for path in paths_of(row)}
+    found = commit_files(answer.reader.top, COMMITS_MOST, sorted(wanted)) if wanted else []
+    if found is None:
+        raise CtxError("touched: unknown, git cannot tell", "go into a git work tree that has commits")
+    counts: Dict[str, int] = {}
+    for commit in found:
+        for path in commit["files"] if len(commit["files"]) <= 100 else ():  # a commit of everything says nothing
+            counts[path] = counts.get(path, 0) + (path not in wanted)
+    rows = [{"path": path, "count": count} for path, count in counts.items() if count]
+    answer.kind, answer.rows = "files", sorted(rows, key=lambda row: (-row["count"], row["path"]))
+    return answer
+
+
+def do_outline(answer: Answer, words: List[str]) -> Answer:
+    """outline"""
+    rows = []
+    unknown = []
+    for row in answer.rows:
+        extraction = answer.reader.extraction(row["path"])
+        if extraction is None or extraction.engine == "none":
+            unknown.append(row["path"])
+        else:
+            rows += [symbol_row(row["path"], symbol, extraction) for symbol in extraction.symbols]
+    if unknown:
+        answer.remarks.append("unknown: %s not parsed (%s)" % (plural(len(unknown), "file"), ", ".join(map(visible, map(fsencode, unknown[:3])))))
+    answer.kind, answer.rows = "symbols", rows
+    return answer
+
+
+def do_def(answer: Answer, words: List[str]) -> Answer:
+    """def"""
+    rows = []
+    for row in answer.rows:
+        path, *names = row["identity"].split("::") if "::" in row["identity"] else [row["path"]]
+        name = ".".join(names).partition("[")[0]
+        extraction = answer.reader.extraction(path) if names or row["line"] else None
+        around = extraction.around(row["line"]) if extraction and not names else None
+        found = (extraction.named(name) if names else [around] if around else []) if extraction else []
+        rows += [symbol_row(path, symbol, extraction) for symbol in found if extraction]
+    unique = {(row["path"], row["line"], row["name"]): row for row in rows}
+    answer.kind, answer.rows = "symbols", list(unique.values())
+    return answer
+
+
+def do_get(answer: Answer, words: List[str]) -> Answer:
+    """get"""
+    rows: Rows = []
+    left = TEXT_MOST
+    for row in answer.rows:
+        source = Source.of_bytes("output", answer.reader.data(row["path"]))
+        first = row.get("line", 1)
+        last = row.get("last", first if answer.kind == "sites" else max(source.lines, 1))
+        start, end = source.start_of(first), source.start_of(last + 1)
+        if end - start > left:
+            answer.remarks.append("only the first %s: ctx get reads the rest by address" % human(TEXT_MOST))
+            break
+        left -= end - start
+        rows.append({"text": answer.reader.address(row["path"], first, last) + ":"})
+        shown = veiled(source, start, end)[0] if start < end else b""
+        rows += [{"text": "  " + visible(line)} for line in split_lines(shown)]
+    answer.kind, answer.rows = "text", rows
+    return answer
+
+
+_GROUPED = ("count", "definitions", "uses", "mentions")
+_SOURCE_STAGES = [
+    Stage("refs NAME|NAME… [PATH…]", (), "sites", _SITE, 1, 9, take_refs, "every file of the workspace, once; %d files parsed" % PARSE_FILES),
+    Stage("def NAME [PATH…]", (), "symbols", _SYMBOL, 1, 9, take_def, "every file of the workspace, once; %d files parsed" % PARSE_FILES),
+    Stage("callers NAME [PATH…]", (), "sites", (*_SITE, "link"), 1, 9, take_callers, "every file of the workspace, once; %d files parsed" % PARSE_FILES),
+    Stage("search PATTERN [PATH…]", (), "sites", _SITE, 1, 9, take_search, "every file of the workspace, once"),
+    Stage("files [PATTERN]", (), "files", _FILE, 0, 1, take_files, "%d names" % WALK_FILES),
+    Stage("changed [COMMIT]", (), "files", _FILE, 0, 1, take_changed, "git status or git diff, once"),
+    Stage("fails [RUN]", (), "records", _FACT, 0, 1, take_fails, "%d facts of one run" % FACTS_MOST),
+    Stage("facts [RUN]", (), "records", _FACT, 0, 1, take_facts, "%d facts of one run" % FACTS_MOST),
+    Stage("runs [N]", (), "records", _RUN, 0, 1, take_runs, "N records of the store"),
+    Stage("records ADDRESS", (), "records", None, 1, 1, take_records, "%s of JSON" % human(POINTER_LIMIT)),
+    Stage("commits [N] [PATH…]", (), "records", _COMMIT, 0, 9, take_commits, "git log of N commits, once"),
+]
+_FURTHER_STAGES = [
+    Stage("group FIELD", _ROW_KINDS, "records", _GROUPED, 1, 1, do_group, "one row for each value"),
+    Stage("where FIELD =|!=|<|<=|>|>=|~ VALUE", _ROW_KINDS, "", None, 3, 3, do_where, "no more rows than came"),
+    Stage("top [N]", _ROW_KINDS, "", None, 0, 1, do_top, "N rows"),
+    Stage("sort [-]FIELD", _ROW_KINDS, "", None, 1, 1, do_sort, "as many rows as came"),
+    Stage("count", _ROW_KINDS, "records", ("count",), 0, 0, do_count, "one row"),
+    Stage("distinct FIELD", _ROW_KINDS, "", None, 1, 1, do_distinct, "no more rows than came"),
+    Stage("histogram FIELD", _ROW_KINDS, "records", ("count", "share"), 1, 1, do_histogram, "one row for each value"),
+    Stage("files", _ROW_KINDS, "files", _FILE, 0, 0, do_files, "one row for each file"),
+    Stage("in PATTERN", _ROW_KINDS, "", None, 1, 1, do_in, "no more rows than came"),
+    Stage("in-changed [COMMIT]", _ROW_KINDS, "", None, 0, 1, do_in_changed, "no more rows than came; git status, once"),
+    Stage("shared-cause", ("records",), "records", ("frame", "count", "message", "identities"), 0, 0, do_shared_cause, "one row for each frame"),
+    Stage("touched", ("files", "records"), "files", _FILE, 0, 0, do_touched, "git log of %d commits, once" % COMMITS_MOST),
+    Stage("outline", ("files",), "symbols", _SYMBOL, 0, 0, do_outline, "%d files parsed" % PARSE_FILES),
+    Stage("def", ("records",), "symbols", _SYMBOL, 0, 0, do_def, "%d files parsed" % PARSE_FILES),
+    Stage("get", ("sites", "symbols", "files"), "text", ("text",), 0, 0, do_get, "%s of text" % human(TEXT_MOST)),
+]
+_FIELD_STAGES = ("group", "where", "sort", "distinct", "histogram")
+
+
+# ── a query
+
+
+class QueryStep:
+    """A stage with its arguments, and what kind of rows it gives here."""
+
+    __slots__ = ("stage", "words", "gives", "fields")
+
+    def __init__(self, stage: Stage, words: List[str], gives: str, fields: Fields) -> None:
+        self.stage = stage
+        self.words = words
+        self.gives = gives
+        self.fields = fields
+
+
+def split_query(text: str) -> List[List[str]]:
+    """The words of each stage of a query; a text in quotes is one word, in which `|` means nothing. Raises CtxError."""
+    stages: List[List[str]] = [[]]
+    at = 0
+    token = rx(rb"""\s+|\||(?:'[^']*'|"(?:[^"\\]|\\.)*"|[^\s|'"])+""")
+    data = fsencode(text)
+    while at < len(data):
+        found = token.match(data, at)
+        if not found:
+            raise CtxError("%s: a quote has no end" % quoted(text), "close it")
+        word = found.group()
+        if word == b"|":
+            stages.append([])
+        elif not word.isspace():
+            stages[-1].append(fsdecode(rx(rb"""'([^']*)'|"((?:[^"\\]|\\.)*)\"""").sub(unquoted, word)))
+        at = found.end()
+    return stages
+
+
+def unquoted(found: Any) -> bytes:
+    """What stands in quotes."""
+    return bytes(found.group(1)) if found.group(1) is not None else rx(rb"\\([\"\\])").sub(rb"\1", found.group(2))
+
+
+def check_query(text: str) -> List[QueryStep]:
+    """A query with every stage known, its arguments counted, its kinds and fields fitting. Raises CtxError. Nothing has run yet."""
+    stages = split_query(text)
+    if len(stages) > STAGES_MOST:
+        raise CtxError("%d stages: at most %d" % (len(stages), STAGES_MOST), "ask twice: q 'records ADDRESS' reads JSON that q --json printed")
+    steps: List[QueryStep] = []
+    for words in stages:
+        kind, fields = (steps[-1].gives, steps[-1].fields) if steps else ("", ())
+        table = _FURTHER_STAGES if steps else _SOURCE_STAGES
+        stage = known_stage(words, table, "stage" if steps else "source")
+        arguments = words[1:]
+        if not stage.least <= len(arguments) <= stage.most:
+            raise CtxError("%s: %s" % (stage.name, "something is missing" if len(arguments) < stage.least else "too many words"), "write %s" % stage.usage)
+        if steps and kind not in stage.takes:
+            raise CtxError("%s takes %s, and %s gives %s" % (stage.name, " or ".join(stage.takes), steps[-1].stage.name, kind), fitting(kind))
+        if steps and stage.name in _FIELD_STAGES:
+            check_field(arguments[0].lstrip("-"), fields, stage)
+        if stage.name == "where":
+            check_test(arguments)
+        steps.append(QueryStep(stage, arguments, stage.gives or kind, fields_after(stage, arguments, fields)))
+    return steps
+
+
+def fields_after(stage: Stage, words: Sequence[str], fields: Fields) -> Fields:
+    """The fields of the rows that a stage gives."""
+    if stage.takes and not stage.gives:
+        return fields
+    return (words[0], *stage.fields) if stage.name in ("group", "histogram") and stage.fields else stage.fields
+
+
+def known_stage(words: Sequence[str], table: Sequence[Stage], label: str) -> Stage:
+    """The stage that some words begin with. Raises CtxError."""
+    names = [stage.name for stage in table]
+    if not words:
+        raise CtxError("an empty %s" % label, "a query is: SOURCE | STAGE | …; sources are %s" % ", ".join(stage.name for stage in _SOURCE_STAGES))
+    if words[0] not in names:
+        others = [stage.name for stage in _SOURCE_STAGES + _FURTHER_STAGES]
+        fix = "a query begins with a source: %s" % ", ".join(names) if label == "source" and words[0] in others else nearest(words[0], names, label + "s are")
+        raise CtxError("%s: no %s" % (quoted(words[0]), label), fix)
+    return table[names.index(words[0])]
+
+
+def check_field(field: str, fields: Fields, stage: Stage) -> None:
+    """Raise CtxError where rows have no such field."""
+    if fields is not None and field not in fields and not (field == "file" and "path" in fields):
+        raise CtxError("%s: no field %s" % (stage.name, quoted(field)), nearest(field, fields, "fields are"))
+
+
+def check_test(words: Sequence[str]) -> None:
+    """Raise CtxError where `where` cannot test what it is given."""
+    if words[1] not in (*_TESTS, "~"):
+        raise CtxError("where: no test %s" % quoted(words[1]), "tests are %s and ~, a regular expression" % " ".join(_TESTS))
+    if words[1] == "~":
+        Query(words[2])
+
+
+def fitting(kind: str) -> str:
+    """The stages that take rows of a kind."""
+    names = [stage.name for stage in _FURTHER_STAGES if kind in stage.takes]
+    return "after %s may come %s" % (kind, ", ".join(names)) if names else "nothing may come after %s" % kind
+
+
+def run_query(steps: Sequence[QueryStep]) -> Answer:
+    """The answer to a checked query; an empty one names the stage where the rows vanished. Raises CtxError."""
+    answer = steps[0].stage.act(Answer("", TreeReader("")), steps[0].words)
+    counts = [len(answer.rows)]
+    for step in steps[1:]:
+        answer = step.stage.act(answer, step.words)
+        counts.append(len(answer.rows))
+    if len(steps) > 1:
+        answer.head.append("%s" % " → ".join("%s %s" % (step.stage.name, commas(count)) for step, count in zip(steps, counts)))
+    if not answer.rows:
+        at = counts.index(0)
+        text = " ".join(map(shell_word, [steps[at].stage.name, *steps[at].words]))
+        answer.remarks.append("none: no row came out of %s" % visible(fsencode(text)))
+    return answer
+
+
+def explained(steps: Sequence[QueryStep]) -> List[Dict[str, Any]]:
+    """What each stage of a query would do, without doing it."""
+    return [
+        {"stage": " ".join([step.stage.name, *step.words]), "takes": before, "gives": step.gives, "fields": list(step.fields or ()), "bound": step.stage.bound}
+        for step, before in zip(steps, ["", *(step.gives for step in steps)])
+    ]
+
+
+# ── the view of somebody's own search
+
+
+def names_sought(steps: Sequence[QueryStep]) -> List[bytes]:
+    """The names that a query is about; none where it is about a pattern."""
+    first = steps[0]
+    return [fsencode(name) for name in first.words[0].split("|")] if first.stage.name in ("refs", "def", "callers") else []
+
+
+_NO_HIT = OTHER + 1  # the class of a line that is none: a context, a file's name, a message
+_VIEW_LABELS = ("definitions:", "uses:", *["mentions:"] * 4, "other hits:", "other lines:")
+
+
+class SearchView:
+    """What a search printed, seen by class and file. A line counts as a hit where it begins with the name of a file that exists; any other is kept
+    as it is. Nothing is dropped: what is not shown is counted, and the run has it."""
+
+    __slots__ = ("names", "rows", "counts", "hits", "total", "files", "searched", "secrets")
+
+    def __init__(self, names: Sequence[bytes]) -> None:
+        self.names = names
+        self.rows: List[Tuple[int, bytes]] = []  # (class, or _NO_HIT; the line as it was printed), the first SITES_KEPT
+        self.counts: Dict[bytes, int] = {}  # hits in each file
+        self.hits = self.total = 0
+        self.files: Dict[bytes, bool] = {}
+        self.searched: Dict[bytes, Tuple[Dict[int, int], Dict[bytes, int]]] = {}
+        self.secrets = 0
+
+    def read(self, source: Source) -> None:
+        """Take in the lines of a search."""
+        for _, window in source.line_windows():
+            for line in split_lines(window):
+                self.total += 1
+                found = self.place_of(line)
+                if found:
+                    self.counts[found[0]] = self.counts.get(found[0], 0) + 1
+                    self.hits += 1
+                if len(self.rows) < SITES_KEPT:
+                    self.rows.append((self.class_of(*found) if found else _NO_HIT, line))
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether nearly every line is a hit, so that lines may be put in another order: context belongs to the lines around it."""
+        return self.hits * 10 >= self.total * 9
+
+    def place_of(self, line: bytes) -> Optional[Tuple[bytes, int, bytes]]:
+        """(path, number, text) of `path:number:text`, or of `path:text` with the number 0; the path may hold colons, and must be a file."""
+        start = line.find(b":", 0, 4 * KIB)
+        while start > 0:
+            path = line[:start]
+            if path not in self.files:
+                self.files[path] = is_file(path)
+            if self.files[path]:
+                number = rx(rb":(\d{1,9}):").match(line, start)
+                return (path, int(number.group(1)), line[number.end() :]) if number else (path, 0, line[start + 1 :])
+            start = line.find(b":", start + 1, 4 * KIB)
+        return None
+
+    def class_of(self, path: bytes, number: int, text: bytes) -> int:
+        """The class of a line of a file, by the names sought; OTHER where none of them is on it. Without its number it is known by its text."""
+        if path not in self.searched:
+            data = small_file(path)
+            sites = name_finder(self.names)(fsdecode(path), data) if self.names and b"\0" not in data else []
+            self.searched[path] = {site.line: site.kind for site in sites}, {site.text: site.kind for site in sites}
+        by_number, by_text = self.searched[path]
+        return by_number.get(number, OTHER) if number else by_text.get(text, OTHER)
+
+    def lines(self, command: str, run: Run, stream: str, limit: int) -> List[str]:
+        """The view within about `limit` bytes: what the search printed in numbers, its lines by class, the number in each file."""
+        head = ["[ctx %s] %s: %s, %s in %s" % (run.handle, command, plural(self.total, "line"), plural(self.hits, "hit"), plural(len(self.counts), "file"))]
+        rows = sorted(self.rows, key=lambda row: row[0]) if self.is_plain else self.rows
+        if self.names and self.is_plain and not any(kind in (DEFINITION, USE) for kind, _ in rows):
+            head.append("no symbol could be resolved: this is a bounded search")
+        tail = ["next:", "  %s get %s#%s" % (self_command(), run.handle, stream)]
+        tallies = self.tallies(run, limit // 3)
+        left = limit - sum(len(line) + 1 for line in head + tail + tallies)
+        body: List[str] = []
+        shown, heading = 0, ""
+        for kind, line in rows:
+            label = _VIEW_LABELS[min(kind, OTHER + 1)] if self.is_plain else "lines:"
+            text = "  " + self.shown(clip(line, HIT_WIDTH))
+            left -= len(fsencode(text)) + 1
+            if left < 0:
+                break
+            body += [label] * (label != heading) + [text]
+            shown, heading = shown + 1, label
+        return [*head, *body, "shown: %s of %s" % (commas(shown), plural(self.total, "line")), *tallies, *tail]
+
+    def tallies(self, run: Run, limit: int) -> List[str]:
+        """The number of hits in each file, the most first; where there is no room for all of them, the address of all."""
+        most = sorted(self.counts.items(), key=lambda pair: (-pair[1], pair[0]))
+        lines = ["  %s: %d" % (self.shown(path), count) for path, count in most]
+        kept = fitting_lines(lines, limit)
+        if kept < len(lines):
+            rest = "  and %s in %s" % (plural(sum(count for _, count in most[kept:]), "hit"), plural(len(most) - kept, "more file"))
+            try:
+                whole = keep_derived(run, b"".join(b"%s: %d\n" % pair for pair in most))
+                rest += ": %s get %s" % (self_command(), short(whole))
+            except OSError:
+                pass  # the run has them all the same
+            lines[kept:] = [rest]
+        return ["hits in each file:", *lines] if lines else []
+
+    def shown(self, data: bytes) -> str:
+        """Captured bytes for our own page."""
+        data, count = redact(data)
+        self.secrets += count
+        return visible(data)
+
+
+def fitting_lines(lines: Sequence[str], limit: int) -> int:
+    """How many of some lines, in order, are within so many bytes."""
+    for count, line in enumerate(lines):
+        limit -= len(line.encode("utf-8", "replace")) + 1
+        if limit < 0:
+            return count
+    return len(lines)
+
+
+def is_file(path: bytes) -> bool:
+    """Whether a path is a regular file, links followed."""
+    try:
+        return posix.stat(path).st_mode & 0o170000 == 0o100000
+    except (OSError, ValueError):
+        return False
+
+
+def small_file(path: bytes) -> bytes:
+    """The bytes of a file that a search has found something in; b"" where they cannot be read, or are too many to classify."""
+    try:
+        file = OpenFile(posix.open(path, posix.O_RDONLY | posix.O_CLOEXEC | posix.O_NONBLOCK))
+        return file.read(0, file.size) if file.size <= CLASSIFY_LIMIT else b""
+    except OSError:
+        return b""
+
+
+def show_search(capture: Capture, steps: Sequence[QueryStep], settings: Settings) -> int:
+    """After a search: its output as it is where that is small, else the view of it. The search's own status."""
+    if capture.spool is None:
+        return capture.outcome()
+    try:
+        run = capture.spool.commit(capture.names, capture.status, capture.partial)
+    except OSError as error:
+        capture.give_way(error)
+        return capture.outcome()
+    lines: List[str] = []
+    stream = run.streams[0]
+    view = SearchView(names_sought(steps))
+    if capture.mode != "pass" and capture.total > settings["budget", "content"] and stream in ("stdout", "output"):
+        view.read(run.source(stream))
+        command = visible(redact(fsencode(" ".join(map(shell_word, run.manifest["argv"]))))[0])
+        lines = view.lines(command[:HIT_WIDTH], run, stream, settings["budget", "content"] // 2)
+    if lines:
+        errors = run.source("stderr") if "stderr" in run.streams else Source.of_bytes("stderr", b"")
+        for _, data in errors.chunks():
+            capture.show(2, data)
+        capture.show(1, "".join(line + "\n" for line in lines).encode("utf-8", "backslashreplace"))
+        if view.secrets:
+            capture.complain("%s redacted" % plural(view.secrets, "secret"))
+    elif capture.mode != "pass":
+        capture.emit_rest()
+    capture.spool.discard()
+    house_keeping(run.store, settings)
+    return capture.outcome()
 
 
 # ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -15703,6 +19161,24 @@ def write_config() -> str:
     return path
 
 
+def profile_files() -> Iterator[Tuple[str, Settings, str]]:
+    """(path, what stands in it, own | trusted | untrusted) of each file that has profiles. Raises CtxError."""
+    for path in config_files():
+        found = read_config(path)
+        if profile_tables(found):
+            yield path, found, "own" if path == user_file() else "trusted" if may_use_profiles(path, found) else "untrusted"
+
+
+def set_trust(settings: Settings, keep: bool) -> None:
+    """Let the profiles of a workspace's file be used, until one of them changes; or no longer so. Raises OSError."""
+    if keep:
+        store = writable_store()
+        make_dirs(store.root + "/trust")
+        write_atomic(trust_record(store.root, profiles_key(settings)), b"")
+    for store in [] if keep else stores():
+        remove(trust_record(store.root, profiles_key(settings)))
+
+
 def explain_command(text: str, host: str = "", mode: str = "") -> Dict[str, Any]:
     """What the guard makes of a command line here, and the hook of a host in a permission mode: its class, why, and the line as it
     would run. Nothing is executed, and nothing noted. Raises CtxError."""
@@ -16046,8 +19522,8 @@ def get_verb(options: Options, words: List[str]) -> int:
             raise CtxError("%s: facts belong to a run" % quoted(str(address)), "write run:HEX")
         run = resolve_run(address.name)
         if "--facts" in options:
-            return show_facts(run, options)
-        address = fact_address(run, options["--fact"])
+            return show_facts(run, options, settings)
+        address = fact_address(run, options["--fact"], settings)
     place = resolve(address)
     if "--grep" in options:
         return show_hits("get", Query(options["--grep"]), [place], [options["--grep"], str(address)], options, settings)
@@ -16063,9 +19539,9 @@ def get_verb(options: Options, words: List[str]) -> int:
     return show_page(place, start, end, options, settings)
 
 
-def show_facts(run: Run, options: Options) -> int:
+def show_facts(run: Run, options: Options, settings: Settings) -> int:
     """Print every fact of a run, with its lines: 1 when there is none."""
-    summary = facts_of(run)
+    summary = facts_of(run, settings)
     facts: List[Dict[str, Any]] = [{key: redact_text(value) if isinstance(value, str) else value for key, value in fact.items()} for fact in summary["facts"]]
     rows = []
     for fact in facts:
@@ -16085,7 +19561,8 @@ def diff_verb(options: Options, words: List[str]) -> int:
     for word, address in zip(words, addresses):
         if address.kind != "run" or address.stream or address.lines:
             raise CtxError("%s: whole runs are compared" % quoted(word), "write run:HEX")
-    difference = diff_runs(*(resolve_run(address.name) for address in addresses))
+    before, after = [resolve_run(address.name) for address in addresses]
+    difference = diff_runs(before, after, settings)
     report(options, redacted_difference(difference), diff_lines(difference, settings["budget", "page"]))
     return EXIT_DIFFERS if is_different(difference) else EXIT_SAME
 
@@ -16188,6 +19665,111 @@ def runs_verb(options: Options, words: List[str]) -> int:
     if not rows:
         remark("runs", "nothing was captured here" if "--all" in options else "nothing was captured in this workspace: ctx runs --all looks everywhere")
     return EXIT_SAME if rows else EXIT_DIFFERS
+
+
+# ── refs, def, callers, outline, q
+
+
+def refs_verb(options: Options, words: List[str]) -> int:
+    """ctx refs"""
+    if not words:
+        raise CtxError("no name", "write ctx refs NAME [PATH…]")
+    return show_answer("refs", find_refs(words[0].split("|"), words[1:]), words, options)
+
+
+def def_verb(options: Options, words: List[str]) -> int:
+    """ctx def"""
+    if not words:
+        raise CtxError("no name", "write ctx def NAME [PATH…], or ctx def repo:PATH:LINE")
+    if words[0].startswith("repo:"):
+        return show_answer("def", find_enclosing(parse_address(one_word(words, "name one place"))), words, options)
+    return show_answer("def", find_definitions(words[0], words[1:]), words, options)
+
+
+def callers_verb(options: Options, words: List[str]) -> int:
+    """ctx callers"""
+    if not words:
+        raise CtxError("no name", "write ctx callers NAME [PATH…]")
+    return show_answer("callers", find_callers(words[0], words[1:], "--candidates" in options), words, options)
+
+
+def outline_verb(options: Options, words: List[str]) -> int:
+    """ctx outline"""
+    return show_answer("outline", find_outline(one_word(words, "write ctx outline PATH")), words, options)
+
+
+def q_verb(options: Options, words: List[str]) -> int:
+    """ctx q"""
+    if "--from" in options:
+        return search_viewed(words)
+    steps = check_query(one_word(words, "put the whole query in quotes: ctx q 'refs NAME | group file'"))
+    if "--explain" not in options:
+        return show_answer("q", run_query(steps), words, options)
+    rows = explained(steps)
+    lines = ["%s  %s→ %s  at most: %s" % (row["stage"], row["takes"] + " " if row["takes"] else "", row["gives"], row["bound"]) for row in rows]
+    report(options, rows, [visible(fsencode(line)) for line in lines])
+    return 0
+
+
+def search_viewed(words: List[str]) -> int:
+    """Run somebody's own search, and show its output as a query sees it; its status."""
+    if len(words) < 2:
+        raise CtxError("--from: no command", "write ctx q 'refs NAME' --from -- rg -n NAME")
+    steps, argv = check_query(words[0]), words[1:]
+    if getenv("CTX_OFF") == "1":
+        try:
+            become(argv)
+        except OSError as error:
+            raise spawn_error(argv, error) from None
+    settings = load_config()
+    patient = dict(settings)
+    patient["budget", "inline"] = settings["budget", "content"]
+    capture = new_capture("run", argv, patient)
+    capture.run(argv)
+    return show_search(capture, steps, settings)
+
+
+def show_answer(verb: str, answer: Answer, words: Sequence[str], options: Options) -> int:
+    """Print the first page of an answer and where the rest is; 0 there are rows, 1 there is none, 3 secrets were redacted."""
+    settings = load_config()
+    page = AnswerPage(answer, settings["budget", "page"])
+    total, following, handle = len(answer.rows), "", ""
+    if page.shown < total or verb == "q":
+        run = keep_answer(answer, [verb, *words], settings)
+        handle = run.handle if run else ""
+        following = "%s get %s#output:%d-" % (self_command(), handle, page.shown + 1) if run and page.shown < total else ""
+    engine = "; ".join(filter(None, dict.fromkeys([answer.engine, answer.reader.note()]))) if answer.rows else answer.engine
+    if "--json" in options:
+        rows = [with_address(answer, redacted_value(row)) for row in answer.rows[: page.shown]]
+        value = {"kind": answer.kind, "rows": rows, "total": total, "shown": page.shown, "head": answer.head, "engine": engine}
+        report(options, dict(value, remarks=answer.remarks, answer=handle, next=following, redacted=page.secrets), ())
+    else:
+        say([*map(redact_text, answer.head), *["engine: %s" % engine] * bool(engine), *page.lines])
+        for text in answer.remarks:
+            remark(verb, text)
+        if page.shown < total:
+            remark(verb, "%s of %s%s" % (commas(page.shown), plural(total, "row"), "" if following else "; the rest cannot be kept: name a path, or add a stage"))
+        if following:
+            remark("", "next: " + following)
+        if page.secrets:
+            remark(verb, "%s redacted" % plural(page.secrets, "secret"))
+    return EXIT_DIFFERS if not total else EXIT_REDACTED if page.secrets else EXIT_SAME
+
+
+def with_address(answer: Answer, row: Dict[str, Any]) -> Dict[str, Any]:
+    """A row, with its anchored address where it is about lines of a file."""
+    if answer.kind in ("sites", "symbols"):
+        row["address"] = answer.reader.address(row["path"], row["line"], row.get("last", row["line"]))
+    return row
+
+
+def redacted_value(value: Any) -> Any:
+    """A value of a row as it may be shown."""
+    if isinstance(value, list):
+        return [redacted_value(member) for member in value]
+    if isinstance(value, dict):
+        return {redact_text(key): redacted_value(member) for key, member in value.items()}
+    return redact_text(value) if isinstance(value, str) else value
 
 
 # ── keeping house
@@ -16333,7 +19915,10 @@ def wrap_verb(options: Options, words: List[str]) -> int:
     return run_wrapped(chosen_hosts(words[:1])[0], words[2:] if words[1:2] == ["--"] else words[1:])
 
 
-# ── config, version, help
+# ── config, profiles, version, help
+
+SAMPLE_BYTES = 8 * MIB  # of a sample that a profile is tried on
+SAMPLE_ROWS = 20  # facts, and lines that are left, that are shown of it
 
 
 def config_verb(options: Options, words: List[str]) -> int:
@@ -16342,6 +19927,79 @@ def config_verb(options: Options, words: List[str]) -> int:
     values, files = load_config(), [path for path in config_files() if exists(path)]
     report(options, {"files": files, "settings": {"%s.%s" % name: value for name, value in values.items()}}, ["# " + path for path in files] + settings_text(values))
     return 0
+
+
+def profile_verb(options: Options, words: List[str]) -> int:
+    """ctx profile"""
+    actions: Dict[str, Callable[[Options, List[str]], int]] = {"list": list_profiles, "check": check_profile, "trust": trust_profiles}
+    name = words[0] if words else "list"
+    if name not in actions:
+        raise CtxError("%s: no such action" % quoted(name), nearest(name, list(actions), "actions are"))
+    return actions[name](options, words[1:])
+
+
+def list_profiles(options: Options, words: List[str]) -> int:
+    """ctx profile list: 1 when there is none."""
+    no_words(words)
+    rows = [{"name": name, "state": state, "file": path} for path, found, state in profile_files() for name in profile_tables(found)]
+    report(options, rows, ["%-20s %-9s  %s" % (row["name"], row["state"], row["file"]) for row in rows])
+    if any(row["state"] == "untrusted" for row in rows):
+        remark("profile", "what is untrusted is not used: ctx profile trust shows it, and trusts it")
+    return EXIT_SAME if rows else EXIT_DIFFERS
+
+
+def check_profile(options: Options, words: List[str]) -> int:
+    """ctx profile check: 0 when the profile finds something, and its counts agree with the tool's own."""
+    name = one_word(words, "write ctx profile check NAME < SAMPLE")
+    tables = {name: table for _, found, _ in profile_files() for name, table in profile_tables(found).items()}
+    if name not in tables:
+        raise CtxError("no profile %s" % quoted(name), nearest(name, list(tables), "there are") if tables else "write a table [profile.%s] in ctx.toml" % name)
+    with open(open_input("-"), "rb", closefd=False) as file:
+        sample = Source.of_bytes("sample", file.read(SAMPLE_BYTES))
+    evidence, unread = try_profile(user_profile(name, tables[name]), sample)
+    facts, totals, doubt = [], {}, "nothing was found"
+    if evidence:
+        facts, totals, doubt = summary_of([evidence])["facts"], evidence.totals, evidence.unsure or contradiction([evidence], None, evidence)
+    shown = [{key: redact_text(value) if isinstance(value, str) else value for key, value in fact.items()} for fact in facts]
+    lines = [{"line": number, "text": redact(line)[0].decode("utf-8", "surrogateescape")} for number, line in unread]
+    value = {"name": name, "facts": shown, "totals": totals, "problem": doubt, "lines": sample.lines, "unread": lines}
+    report(options, value, [visible(fsencode(line)) for line in checked_lines(value)])
+    return EXIT_DIFFERS if doubt else EXIT_SAME
+
+
+def checked_lines(value: Dict[str, Any]) -> Iterator[str]:
+    """What `ctx profile check` found, as lines of text."""
+    facts, unread, totals = value["facts"], value["unread"], value["totals"]
+    counts = " · ".join("%s %s" % (commas(count), name) for name, count in totals.items())
+    yield "profile %s: %s%s" % (value["name"], plural(len(facts), "fact"), "; the tool counts " + counts if counts else "")
+    for fact in facts[:SAMPLE_ROWS]:
+        yield "  %d: %s" % (fact["lines"][0], "  ".join(filter(None, (fact["kind"], fact["identity"], fact["message"]))))
+    if len(facts) > SAMPLE_ROWS:
+        yield "  and %s more" % commas(len(facts) - SAMPLE_ROWS)
+    if value["problem"]:
+        yield "problem: " + value["problem"]
+    yield "not read: %s of %s" % (commas(len(unread)), plural(value["lines"], "line"))
+    for line in unread[:SAMPLE_ROWS]:
+        yield "  %d: %s" % (line["line"], line["text"][:200])
+    if len(unread) > SAMPLE_ROWS:
+        yield "  and %s more" % commas(len(unread) - SAMPLE_ROWS)
+
+
+def trust_profiles(options: Options, words: List[str]) -> int:
+    """ctx profile trust: 1 when the workspace has no profiles."""
+    no_words(words)
+    keep = "--remove" not in options
+    rows, lines = [], []
+    for path, settings in [(path, settings) for path, settings, state in profile_files() if state != "own"]:
+        tables = profile_tables(settings)
+        rows.append({"file": path, "trusted": keep, "profiles": tables})
+        lines += ["[profile.%s] %s = %s" % (name, key, to_json(value)) for name, table in tables.items() for key, value in table.items()]
+        lines.append("%s: %s" % (path, "trusted until one of them changes" if keep else "not trusted"))
+        set_trust(settings, keep)
+    report(options, rows, lines)
+    if not rows:
+        remark("profile", "this workspace has no profiles: write a table [profile.NAME] in its ctx.toml")
+    return EXIT_SAME if rows else EXIT_DIFFERS
 
 
 def init_verb(options: Options, words: List[str]) -> int:
@@ -16451,6 +20109,26 @@ whose exit status it is. A file of steps has one on each line; empty lines and t
          ["ctx seq --step 'true' --step 'seq 3'", "printf 'true\\nseq 5000\\n' | ctx seq --keep-going", "ctx seq --parallel 2 --step 'sleep 0.1' --step 'echo done' --json"]),
     Verb("runs", "runs [--all] [-n N]", "list what was captured here, newest first", runs_verb,
          [("--all", "", "in every workspace"), ("-n", "N", "at most N runs (20)"), _JSON], "", ["ctx runs", "ctx runs --all -n 5"]),
+    Verb("refs", "refs NAME[|NAME…] [PATH…]", "find every line that holds a name: definitions, then uses, then mentions", refs_verb, [_JSON],
+         """
+Whole words, in every file of the workspace that git does not ignore. A mention is a comment, a text, a document, a configuration, or what
+cannot be classified. Counts are complete; the page is not, and `next:` leads on. Exit 0 found, 1 nothing found.""",
+         ["ctx refs total", "ctx refs 'total|Cart' shop.py --json"]),
+    Verb("def", "def NAME [PATH…]  |  def repo:PATH:LINE", "find what defines a name, or what is around a line", def_verb, [_JSON],
+         "A.b is the b in A. Each definition has its kind, its address with an anchor, and its price in tokens.",
+         ["ctx def total", "ctx def Cart.total", "ctx def repo:shop.py:5"]),
+    Verb("callers", "callers NAME [--candidates] [PATH…]", "find the calls of a name", callers_verb,
+         [("--candidates", "", "also calls that only share the name"), _JSON],
+         "A call is told where its file defines the name, imports a file that does, or is of the same package; other calls are counted.",
+         ["ctx callers total", "ctx callers total --candidates"]),
+    Verb("outline", "outline PATH", "list what a file defines, with lines and price", outline_verb, [_JSON], "", ["ctx outline shop.py", "ctx outline shop.py --json"]),
+    Verb("q", "q 'SOURCE | STAGE | …' [--explain | --from -- CMD ARGS…]", "ask a question about the workspace and what was captured", q_verb,
+         [("--explain", "", "only tell what each stage takes, gives and costs at most"),
+          ("--from", "", "run the search behind -- and view its output: as it is where it is small, else definitions first, then the rest"), _JSON],
+         "Sources: %s.\nStages: %s.\ndocs/query.md has all of them with examples. Every answer is kept; its rows are lines of run:HEX." % (
+             ", ".join(stage.name for stage in _SOURCE_STAGES), ", ".join(stage.name for stage in _FURTHER_STAGES)),
+         ["ctx q 'refs total | group file'", "ctx q 'search TODO | in *.py | count'", "ctx q --explain 'fails last | in-changed | files'",
+          "ctx q 'refs total | group file' --from -- grep -rnw total ."]),
     Verb("pin", "pin [--remove] [run:HEX…]", "keep runs for ever, or list those that are", pin_verb, [("--remove", "", "let them go again"), _JSON], "",
          ["ctx pin run:{run}", "ctx pin", "ctx pin --remove run:{run}"]),
     Verb("gc", "gc", "collect what is over age or quota now", gc_verb, [_JSON], "It also happens by itself, behind a run, at most once an hour.", ["ctx gc"]),
@@ -16480,6 +20158,13 @@ allow, ask or deny by a rule, free where it runs the line unasked, and none wher
          ["ctx why 'pytest -q'", "ctx why 'rm -rf build' --json", "ctx why 'make test' --host claude --mode plan"]),
     Verb("config", "config", "print the settings that hold here", config_verb, [_JSON], "", ["ctx config"]),
     Verb("init", "init", "write a ctx.toml with every default", init_verb, [], "", ["ctx init"]),
+    Verb("profile", "profile list | check NAME < SAMPLE | trust", "teach ctx the reports of a tool of yours", profile_verb,
+         [("--remove", "", "with trust: trust them no longer"), _JSON],
+         """
+A table [profile.NAME] in ctx.toml says how a tool's reports read (docs/profiles.md). It is data: it cannot run anything. Those in your own
+file are used as they are; those of a workspace once you trust them, until one of them changes. check tries a profile, trusted or not, on a
+sample: what it finds, and which lines it leaves unread; 0 when that agrees with the tool's own counts, else 1.""",
+         ["ctx profile list", "ctx profile check mytool < sample.txt", "ctx profile trust"]),
     Verb("version", "version", "print the version", version_verb, [_JSON], "", ["ctx version"]),
     Verb("help", "help [VERB]", "print this, or what a verb does", help_verb, [], "", ["ctx help run"]),
 ]  # fmt: skip

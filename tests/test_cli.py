@@ -229,6 +229,7 @@ def test_every_verb_and_option_is_documented(verb):
     assert any(flag == "--json" for flag, _, _ in verb.options) != (verb.name in SILENT)
 
 
+PROFILE = "[profile.mytool]\nmatch = 'mytool:'\nidentities = '(?P<path>[^:]+):(?P<line>[0-9]+): mytool: (?P<message>.*)'\n"
 EXAMPLES = [(verb.name, example) for verb in ctx.VERBS for example in verb.examples]
 
 
@@ -241,8 +242,14 @@ def test_every_example_runs(workspace, stored, shell, tmp_path):
     (workspace / "test_it.py").write_text("def test_it():\n    pass\n")
     (workspace / "Makefile").write_text("all:\n\t@echo made\n")
     (workspace / "data.json").write_text('{"items": [1, 2]}\n')
+    (workspace / "shop.py").write_text("class Cart:\n    x = 1\n\n    def total(self):\n        return 1  # TODO\n\n\ndef total():\n    return total()\n")
     handle = stored(b"".join(b"%d\n" % i for i in range(1, 1001)))[4:16]
+    (workspace / "sample.txt").write_text("a.x:3: mytool: no\n")
     for name, example in EXAMPLES:
+        if name == "profile":
+            (workspace / "ctx.toml").write_text(PROFILE)
+            if sys.version_info < (3, 11):
+                continue
         done = shell("PATH=%s:$PATH; %s" % (shlex.quote(str(program.parent)), example.replace("{run}", handle)))
         assert done.status == 0, "ctx help %s: %s: exit %d\n%s%s" % (name, example, done.status, done.out.decode(), done.err)
 
@@ -259,6 +266,12 @@ JSON_CALLS = [
     ["search", "--json", "5"],
     ["search", "--json", "--count", "5"],
     ["search", "--json", "xyzzy", "--all"],
+    ["refs", "x", "--json"],
+    ["def", "f", "--json"],
+    ["callers", "f", "--json"],
+    ["outline", "a.py", "--json"],
+    ["q", "files", "--json"],
+    ["q", "files | count", "--explain", "--json"],
     ["runs", "--json"],
     ["pin", "--json"],
     ["pin", "RUN", "--json"],
@@ -266,6 +279,8 @@ JSON_CALLS = [
     ["gc", "--json"],
     ["doctor", "--json"],
     ["config", "--json"],
+    ["profile", "list", "--json"],
+    ["profile", "trust", "--json"],
     ["why", "pytest -q", "--json"],
     ["version", "--json"],
     ["import", "runs.tar", "--json"],
@@ -276,6 +291,7 @@ JSON_CALLS = [
 def test_json_is_one_line_that_parses(workspace, stored, call, argv):
     handle = stored(b"\xff\n" + b"".join(b"%d\n" % i for i in range(1, 1001)))[:16]
     Path("file").write_bytes(b"1\n2\n")
+    Path("a.py").write_bytes(b"def f():\n    return f(x)\n")
     assert call("export", handle, "-o", "runs.tar").status == 0
     done = call(*[word.replace("RUN", handle) for word in argv])
     assert done.status in (0, 1) and done.out.count(b"\n") == 1 and done.out.isascii()

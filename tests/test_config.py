@@ -118,7 +118,7 @@ def test_an_empty_file(workspace):
         ("[budget]\nxyzzy = 1\n", 2, "its keys are inline, content, "),
         ("[redact]\nraw = true\n[budget]\nraw = 1\n", 4, "[budget] has no key 'raw'"),
         ("\n[budgte]\ninline = 1\n", 2, "unknown table [budgte]: did you mean budget?"),
-        ("[xyzzy]\n", 1, "tables are budget, guard, redact, store"),
+        ("[xyzzy]\n", 1, "tables are budget, guard, redact, store, profile"),
         ("# budget\n\ninline = 1\n", 3, "'inline' stands outside a table: write it below [budget]"),
         ("[[budget]]\ninline = 1\n", 1, "'budget' stands outside a table"),
         ("[budget]\ninline = '1'\n", 2, "[budget] inline must be a whole number: as in inline = 4096"),

@@ -86,6 +86,19 @@ def test_a_flood_counts_all_and_addresses_all(store):
     assert "by file: tests/test_0.py 50 · " in text
 
 
+@pytest.mark.parametrize(("profile", "kind", "named"), [("git-log/v1", "commit", False), ("search/v1", "file", True), ("pytest/v1", "failed", True)])
+def test_a_flood_has_no_histogram_of_what_is_all_different(store, profile, kind, named):
+    """Counts of one say nothing, nor do the few words of rows like `40 hits`."""
+    evidence = ctx.Evidence(profile)
+    for i in range(4000):
+        place = b"src/%d/x.py" % (i % 9) if named else b""
+        evidence.facts.append(ctx.Fact(kind, b"%040x" % i, place, b"Subject %s: of it" % bytes([97 + i % 26, 97 + i // 26 % 26, 97 + i // 676]), "output", 1))
+    text = render(keep(store, {"output": b"line\n" * 4000}), [evidence]).decode()
+    assert ("by file: src/0/x.py 445 · " in text) == named
+    assert "by file" in text if named else "by file" not in text
+    assert "by message" not in text
+
+
 def test_the_census_of_a_flood_lives_as_long_as_its_run(store):
     data, evidence = failing(4000)
     run = keep(store, {"output": data})
@@ -200,3 +213,36 @@ def test_the_receipt_holds_for_any_evidence_and_budget(store, output, budget):
 @pytest.mark.parametrize("text, word", [("run:8d83#stdout:1-2", "run:8d83#stdout:1-2"), ("a b", "'a b'"), ("it's", "'it'\\''s'"), ("", "''"), ("#x", "'#x'"), ("$HOME", "'$HOME'"), ("~", "'~'")])
 def test_shell_word(text, word):
     assert ctx.shell_word(text) == word
+
+
+def test_a_flood_shows_the_first_facts_in_order_and_folds_what_says_the_same(store):
+    """75 failures of one message: as many identities as fit stand above the message, not one."""
+    evidence = ctx.Evidence("pytest/v1")
+    evidence.facts = [ctx.Fact("failed", b"tests/test_some.py::test_case_number_%d[with-a-parameter]" % i, b"", b"Boom: same", "output", i + 1, i + 1, i + 1) for i in range(75)]
+    run = keep(store, {"output": b"E   Boom: same\n" * 300})
+    text = render(run, [evidence]).decode()
+    inline = int(re.search(r"failures: (\d+)/75 inline", text).group(1))
+    assert inline >= 20 and text.count("Boom: same") == 1 and "Boom: same ×%d" % inline in text
+    assert re.findall(r"test_case_number_(\d+)", text) == [str(i) for i in range(inline)]
+
+
+def test_what_failed_is_told_in_full_before_warnings_take_its_room(store):
+    tests, compiler = ctx.Evidence("pytest/v1"), ctx.Evidence("gcc/v1")
+    tests.facts = [ctx.Fact("failed", b"t.py::t%d" % i, b"lib/m%d.py:9" % i, b"Boom: %d" % i, "output", i + 1, i + 1, i + 1) for i in range(8)]
+    compiler.facts = [ctx.Fact("warning", b"src/some/module_%d.c:%d:9" % (i, i), b"src/some/module_%d.c:%d:9" % (i, i), b"unused variable x%d" % i, "output", 20 + i, 20 + i) for i in range(60)]
+    run = keep(store, {"output": b"".join(b"E   Boom: %d\n" % i for i in range(8)) + b"x\n" * 300})
+    digest = render(run, [tests, compiler])
+    receipts.check(digest, run.sources())
+    text = digest.decode()
+    for i in range(8):
+        assert "  t.py::t%d  lib/m%d.py:9" % (i, i) in text and "Boom: %d\n" % i in text
+    inline = int(re.search(r"warnings: (\d+)/60 inline", text).group(1))
+    assert "identities: 68/68 · %d inline · %d retrievable" % (8 + inline, 60 - inline) in text and "census: blob:" in text
+    assert ctx.estimate_tokens(digest) <= 900
+
+
+def test_a_place_is_spelt_short_only_behind_its_own_file(store):
+    sheet = ctx.Sheet([])
+    line = lambda identity, place: ctx.fact_line(sheet, ctx.Fact("failed", identity, place), b"", (2,), False)  # noqa: E731
+    assert line(b"t.py::t", b"t.py:3") == "  t.py::t  :3"
+    assert line(b"TestMany/case_1", b"flood_test.go:13") == "  TestMany/case_1  flood_test.go:13"

@@ -13,7 +13,8 @@ import ctx
 pytestmark = pytest.mark.once  # much data: on the main Python only
 
 CORPUS = Path(__file__).parent / "corpus"
-PROFILES = {row.name + "/v1" for row in ctx.RUNNERS}
+REPORTS = {row.name + "/v1" for row in ctx._RECORDS} | {"junit-xml/v1", "sarif/v1", "checkstyle/v1"}
+PROFILES = {row.name + "/v1" for row in ctx.RUNNERS} | REPORTS
 CASES = sorted(path.parent.name for path in CORPUS.glob("*/truth.json") if json.loads(path.read_text("utf8")).get("profile") in PROFILES)
 
 
@@ -33,6 +34,12 @@ def only(text, status=1):
     return evidence
 
 
+def reported(text):
+    """The one machine report in a text."""
+    (evidence,) = ctx.parse_reports(sources(stdout=text), 1)
+    return evidence
+
+
 def names(evidence, kinds=("failed", "error", "suite")):
     """The identities of an evidence, as text, in order."""
     return [fact.identity.decode("utf8", "replace") for fact in evidence.facts if fact.kind in kinds]
@@ -42,20 +49,22 @@ def names(evidence, kinds=("failed", "error", "suite")):
 def test_corpus_case(name):
     case = Case(name)
     streams = [ctx.Source.of_bytes(stream, data) for stream, data in case.streams.items() if data]
-    found = ctx.parse_runners(streams, case.status)
+    found = (ctx.parse_reports if case.truth["profile"] in REPORTS else ctx.parse_runners)(streams, case.status)
     assert sorted(evidence.profile for evidence in found) == sorted([case.truth["profile"], *case.truth.get("also", ())])
     evidence = next(evidence for evidence in found if evidence.profile == case.truth["profile"])
     assert evidence.unsure == case.truth.get("unsure", "")
     told = set(case.told("identities"))
-    facts = names(evidence)
+    facts = [fact.identity.decode("utf8", "replace") for fact in evidence.facts]
     assert len(set(facts)) == len(facts)
-    tests = names(evidence, ("failed", "error"))
+    tests = names(evidence, ("failed", "error", "warning", "style"))
     for identity in told:  # spelt whole, or as the end of a name that tells more
         assert any(fact == identity or identity in fact for fact in facts), identity
     for fact in tests:
         assert any(identity in fact for identity in told), fact
     assert len(facts) >= len(told)
-    assert evidence.outcome == ("failed" if told else "passed")
+    assert evidence.outcome == ("failed" if ctx.failing_facts(evidence) else "" if told else "passed")
+    if case.truth["profile"] in REPORTS:
+        assert evidence.claimed == len(told)
     for fact in evidence.facts:
         source = next(source for source in streams if source.name == fact.stream)
         assert 0 < fact.first <= fact.last <= source.lines
@@ -157,14 +166,105 @@ def test_tap_todo_and_skip_do_not_fail():
     assert only("1..3\nnot ok 1 - a # TODO later\nok 2 - b # SKIP\nok 3 - c\n", 0).outcome == "passed"
 
 
+JUNIT = (
+    '<?xml version="1.0"?>\n<testsuite name="s" tests="3" failures="1" errors="1">\n<testcase classname="a.B" name="x"/>\n'
+    '<testcase classname="a.B" name="y &lt;z&gt;"><failure message="1 &amp; 2 differ">at B.java:3</failure></testcase>\n'
+    '<testcase classname="a.B" name="w"><error><![CDATA[boom\nmore]]></error><system-out><![CDATA[<failure/></testcase>]]></system-out></testcase>\n</testsuite>\n'
+)
+
+
 def test_junit_xml_in_the_output():
-    text = (
-        '<?xml version="1.0"?>\n<testsuite name="s" tests="3" failures="1" errors="1">\n<testcase classname="a.B" name="x"/>\n'
-        '<testcase classname="a.B" name="y &lt;z&gt;"><failure message="1 &amp; 2 differ">at B.java:3</failure></testcase>\n'
-        '<testcase classname="a.B" name="w"><error><![CDATA[boom\nmore]]></error></testcase>\n</testsuite>\n'
-    )
-    evidence = only(text)
-    assert [(fact.identity, fact.message) for fact in evidence.facts] == [(b"a.B::y <z>", b"1 & 2 differ"), (b"a.B::w", b"boom")]
+    evidence = reported("what was printed before\n" + JUNIT)
+    assert [(fact.identity, fact.message, fact.first) for fact in evidence.facts] == [(b"a.B::y <z>", b"1 & 2 differ", 5), (b"a.B::w", b"boom", 6)]
+    assert (evidence.claimed, evidence.unsure, evidence.span) == (2, "", [("stdout", 2, 8)])
+
+
+def test_junit_xml_that_is_cut_is_unsure():
+    assert reported(JUNIT[: JUNIT.index("</testsuite>")]).unsure
+
+
+def test_junit_counts_of_several_suites():
+    text = "<testsuites>\n" + JUNIT.split("\n", 1)[1] + JUNIT.split("\n", 1)[1].replace('errors="1"', 'errors="3"').replace("a.B", "c.D") + "</testsuites>\n"
+    evidence = reported(text)
+    assert (len(evidence.facts), evidence.claimed) == (4, 6)
+
+
+def test_junit_suites_inside_of_a_suite():
+    text = '<testsuite failures="2">\n<testsuite failures="1">\n<testcase name="x"><failure/></testcase>\n</testsuite>\n<testcase name="y"><failure/></testcase>\n</testsuite>\n'
+    evidence = reported(text)
+    assert ([fact.identity for fact in evidence.facts], evidence.claimed, evidence.unsure, evidence.span) == ([b"x", b"y"], 2, "", [("stdout", 1, 6)])
+
+
+@pytest.mark.parametrize("run", [{"results": {"a": 1}}, {"results": ["x"]}, {"results": None}, {"tool": {"driver": {"name": "t", "rules": 3}}, "results": [{}]}])
+def test_sarif_of_any_form(run):
+    ctx.parse_reports(sources(stdout=json.dumps({"version": "2.1.0", "runs": [{"tool": {"driver": {"name": "t"}}, **run}]}) + "\n"), 1)
+
+
+SARIF = {
+    "version": "2.1.0",
+    "runs": [
+        {
+            "tool": {"driver": {"name": "t", "rules": [{"id": "R1", "defaultConfiguration": {"level": "error"}}, {"id": "R2"}]}},
+            "results": [
+                {"ruleId": "R1", "message": {"text": "broken\nmore"}, "locations": [{"physicalLocation": {"artifactLocation": {"uri": "file:///a%20b.c"}, "region": {"startLine": 3}}}]},
+                {"ruleId": "R2", "message": {"text": "odd"}, "locations": [{"physicalLocation": {"artifactLocation": {"uri": "c.c"}, "region": {"startLine": 4, "startColumn": 2}}}]},
+                {"ruleId": "R2", "message": {"text": "known"}, "suppressions": [{"kind": "inSource"}]},
+                {"ruleId": "R2", "message": {"text": "fine"}, "kind": "pass"},
+            ],
+        }
+    ],
+}
+
+
+@pytest.mark.parametrize("indent", [None, 2])
+def test_sarif_levels_and_suppressions(indent):
+    text = json.dumps(SARIF, indent=indent)
+    evidence = reported("$ scan\n" + text + "\n")
+    assert [(fact.kind, fact.identity, fact.message) for fact in evidence.facts] == [("error", b"/a b.c:3 R1", b"broken"), ("warning", b"c.c:4:2 R2", b"odd")]
+    assert evidence.totals == {"errors": 1, "warnings": 1, "suppressed": 2}
+    assert evidence.facts[1].first == (2 if not indent else 2 + text[: text.index('"odd"')].count("\n"))
+
+
+def test_a_json_report_among_other_lines():
+    report = {"numFailedTests": 2, "numPassedTests": 0, "testResults": [{"name": "/a.js", "status": "failed", "message": "", "assertionResults": [
+        {"ancestorTitles": ["a"], "fullName": "a é", "status": "failed", "title": "é", "failureMessages": ["Error: boom\n    at f (/a.js:3:4)"], "location": None}]}]}  # fmt: skip
+    evidence = reported("> app@1 test\n[info] x\n" + json.dumps(report) + "\nnpm error\n")
+    assert [(fact.identity, fact.location, fact.message, fact.first) for fact in evidence.facts] == [("a é".encode(), b"/a.js:3:4", b"Error: boom", 3)]
+    assert (evidence.claimed, evidence.span) == (2, [("stdout", 3, 3)])
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        {"runs": [{"id": 1, "status": "failed"}], "total_count": 1},
+        {"event": "batch", "passed": 3, "failed": 2},
+        {"type": "login", "event": "failed", "name": "bob"},
+        {"nodeid": "x", "outcome": "failed"},
+        {"expected": 1, "unexpected": 2, "flaky": 0, "expectedStatus": None},
+    ],
+)
+def test_json_that_only_looks_like_a_report(document):
+    assert ctx.parse_reports(sources(stdout=json.dumps(document) + "\n"), 1) == []
+
+
+def test_events_without_their_end_are_unsure():
+    assert reported('{"type": "test", "event": "failed", "name": "a::b", "stdout": "x"}\n').unsure == "the tool's own totals are missing"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "- generated xml file: /home/dev/project/report.xml -",
+        "Results written to out/scan.sarif",
+        "JUnit report saved to 'junit-results.xml'",
+        "  Report: file:///srv/app/index.html",
+        "2026-11-30T07:57:02.3165360Z wrote report to ./r.tap",
+    ],
+)
+def test_a_report_that_is_only_named(line):
+    """The line is told; the file is not read."""
+    found = ctx.examine(sources(stdout=JEST.format("src/a.test.js") + line + "\n"), 1)
+    assert [note.text.decode() for evidence in found for note in evidence.notes] == [line]
 
 
 DOCUMENTED = {  # formats of tools that were not run, from their documentation

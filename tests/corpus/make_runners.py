@@ -3,7 +3,7 @@
     python3 tests/corpus/make_runners.py [--only REGEX] [--tools DIR]
 
 Projects are written below /home/dev/project, so that what the tools print names no other path. Needed: node with jest, vitest, mocha and
-@playwright/test (npm, in DIR/node_modules), go, cargo with cargo-nextest, cmake with ctest and libgtest-dev, rspec, minitest, phpunit, bats,
+@playwright/test (npm, in node_modules of the project web), ava, jasmine, bun and deno (of js), jest 27, vitest 1, mocha 8, ava 4, jasmine 3 and tape (of old), mix, go, cargo with cargo-nextest, cmake with ctest and libgtest-dev, rspec, minitest, phpunit, bats,
 mvn with surefire, tox, nox and django (PyPI). A tool that is missing is left out. The truth of a case is read from the tool's own machine
 format of a second run (JSON, JUnit XML); where a tool has none, from what the project is written to do.
 """
@@ -111,9 +111,10 @@ def vitest_truth(folder):
         tests = []
         for result in report["testResults"]:
             file = os.path.relpath(result["name"], str(cwd))
-            rows = [" > ".join([file] + test["ancestorTitles"] + [test["title"]]) for test in result["assertionResults"] if test["status"] == "failed"]
+            rows = [" > ".join([file] + [title for title in test["ancestorTitles"] if title] + [test["title"]]) for test in result["assertionResults"] if test["status"] == "failed"]
             tests += rows or ([file] if result["status"] == "failed" else [])
-        return {"identities": tests, "outcome": {"failed": report["numFailedTests"], "passed": report["numPassedTests"]}, "source": "vitest --reporter=json of a second run"}
+        passed = sum(test["status"] == "passed" for result in report["testResults"] for test in result["assertionResults"])  # vitest 1 miscounts them
+        return {"identities": tests, "outcome": {"failed": report["numFailedTests"], "passed": passed}, "source": "vitest --reporter=json of a second run"}
 
     return read
 
@@ -263,6 +264,271 @@ case("runners_playwright_flood", "playwright/v1", "npx playwright test -c flood.
 case("runners_playwright_dot", "playwright/v1", "npx playwright test --reporter=dot", playwright_truth("npx playwright test"), PLAY)
 case("runners_playwright_pass", "playwright/v1", "npx playwright test -c pass.config.ts", passing, PLAY)
 
+# ── more of JavaScript: other runners, and older versions of the same (their packages in the projects js and old)
+
+AVA = {
+    "ava-fail/cart.js": """const test = require('ava');
+test('fine', t => t.pass());
+test('cart adds "lines" › deep', t => { console.log('✘ [fail]: ghost\\n  ─\\n\\n  ghost\\n\\n'); t.deepEqual({ a: 1, b: [1, 2] }, { a: 2, b: [1, 3] }); });
+test('throws', t => { throw new TypeError('order 2 has no tenant'); });
+test('rejects', async t => { await Promise.reject(new Error('socket hang up')); });
+test.skip('skipped', t => t.pass());
+test.failing('known to fail', t => t.fail());
+test.todo('later');
+""",
+    "ava-fail/broken.js": "const test = require('ava');\nrequire('./no-such-module');\n",
+    "ava-flood/many.js": "const test = require('ava');\nfor (let i = 0; i < 200; i++) test('case ' + i, t => { t.is(i % 2, 0, 'odd: ' + i); });\n",
+    "ava-pass/fine.js": "const test = require('ava');\nfor (let i = 0; i < 80; i++) test('fine ' + i, t => t.pass());\n",
+}
+ODD = [i for i in range(200) if i % 2]
+for folder in ("js", "old"):
+    prefix = "runners_ava_" if folder == "js" else "runners_ava4_"
+    case(prefix + "fail", "ava/v1", "npx ava ava-fail/*.js", known("cart › cart adds \"lines\" › deep", "cart › throws", "cart › rejects", "ava-fail/broken.js", outcome={"failed": 3}), AVA, folder)
+    case(prefix + "flood", "ava/v1", "npx ava ava-flood/*.js", known(*["case %d" % i for i in ODD], outcome={"failed": 100}), AVA, folder)
+case("runners_ava_pass", "ava/v1", "npx ava ava-pass/*.js", passing, AVA, "js")
+case("runners_ava_color_merged", "ava/v1", "FORCE_COLOR=1 npx ava ava-fail/cart.js 2>&1", known("cart adds \"lines\" › deep", "throws", "rejects"), AVA, "js")
+case("runners_ava_tap", "tap/v1", "npx ava --tap ava-fail/cart.js", known("cart adds \"lines\" › deep", "throws", "rejects"), AVA, "js")
+
+JASMINE = {
+    "jasmine-fail/cart.spec.js": """describe('cart', () => {
+  it('is fine', () => {});
+  it('adds "lines"', () => { console.log('1) ghost\\n  Message:\\n    boo\\n3 specs, 1 failure'); expect({ a: 1, b: [1, 2] }).toEqual({ a: 2, b: [1, 3] }); expect(1).toBe(2); });
+  it('throws', () => { throw new TypeError('order 2 has no tenant'); });
+  it('loads', async () => { await Promise.reject(new Error('socket hang up')); });
+  xit('is skipped', () => {});
+});
+""",
+    "jasmine-flood/many.spec.js": "describe('many', () => { for (let i = 0; i < 200; i++) it('case ' + i, () => { expect(i % 2).withContext('odd ' + i).toBe(0); }); });\n",
+    "jasmine-pass/fine.spec.js": "describe('fine', () => { for (let i = 0; i < 900; i++) it('works ' + i, () => {}); });\n",
+}
+CART_SPECS = ['cart adds "lines"', "cart throws", "cart loads"]
+for folder in ("js", "old"):
+    prefix = "runners_jasmine_" if folder == "js" else "runners_jasmine3_"
+    case(prefix + "fail", "jasmine/v1", "npx jasmine --random=false jasmine-fail/*.spec.js", known(*CART_SPECS, outcome={"failures": 3}), JASMINE, folder)
+    case(prefix + "flood", "jasmine/v1", "npx jasmine --random=false jasmine-flood/*.spec.js", known(*["many case %d" % i for i in ODD], outcome={"failures": 100}), JASMINE, folder)
+case("runners_jasmine_pass", "jasmine/v1", "npx jasmine --random=false jasmine-pass/*.spec.js", passing, JASMINE, "js")
+case("runners_jasmine_color", "jasmine/v1", "npx jasmine --color --seed=7 jasmine-fail/*.spec.js", known(*CART_SPECS), JASMINE, "js")
+
+BUN = {
+    "bun-fail/cart.test.js": """import { describe, it, expect, beforeEach } from 'bun:test';
+describe('cart', () => {
+  it('is fine', () => {});
+  it('adds "lines"', () => { console.log('(fail) ghost [1ms]'); expect({ a: 1, b: [1, 2] }).toEqual({ a: 2, b: [1, 3] }); });
+  it('throws', () => { throw new TypeError('order 2 has no tenant'); });
+  it('loads', async () => { await Promise.reject(new Error('socket hang up')); });
+  it.skip('is skipped', () => {});
+  it.todo('later');
+  describe('deep', () => { beforeEach(() => { throw new Error('no db'); }); it('never', () => {}); });
+});
+""",
+    "bun-fail/broken.test.js": "import x from './no-such';\n",
+    "bun-flood/many.test.js": "import { it, expect } from 'bun:test';\nfor (let i = 0; i < 200; i++) it('case ' + i, () => { expect(i % 2).toBe(0); });\n",
+    "bun-pass/fine.test.js": "import { it } from 'bun:test';\nfor (let i = 0; i < 200; i++) it('works ' + i, () => {});\n",
+}
+BUN_CART = ['cart > adds "lines"', "cart > throws", "cart > loads", "cart > deep > never", "bun-fail/broken.test.js"]
+
+
+def bun_truth(folder):
+    def read(run, cwd, text):
+        run("npx bun test %s --reporter=junit --reporter-outfile=r.xml" % folder)
+        tests = []
+        for test in ElementTree.parse(str(cwd / "r.xml")).getroot().iter("testcase"):
+            if test.find("failure") is not None:
+                tests.append(" > ".join([html.unescape(part) for part in filter(None, (test.get("classname", "").replace(" &gt; ", " > "), test.get("name")))]))
+        return {"identities": tests, "source": "bun's JUnit report of a second run"}
+
+    return read
+
+
+case("runners_bun_fail", "bun-test/v1", "npx bun test bun-fail", known(*BUN_CART, outcome={"pass": 1, "fail": 5}), BUN, "js")
+case("runners_bun_merged", "bun-test/v1", "npx bun test bun-fail 2>&1", known(*BUN_CART, outcome={"pass": 1, "fail": 5}), BUN, "js")
+case("runners_bun_color", "bun-test/v1", "FORCE_COLOR=1 npx bun test bun-fail 2>&1", known(*BUN_CART), BUN, "js")
+case("runners_bun_flood", "bun-test/v1", "npx bun test bun-flood", bun_truth("bun-flood"), BUN, "js")
+case("runners_bun_pass", "bun-test/v1", "npx bun test bun-pass", passing, BUN, "js")
+
+DENO = {
+    "deno-fail/cart.test.js": """Deno.test('is fine', () => {});
+Deno.test('adds "lines"', () => { console.log('ghost ... FAILED (1ms)\\nghost => ./ghost.js:1:1\\nerror: boo'); if (1 + 1 !== 3) throw new Error('Values are not equal.'); });
+Deno.test('steps', async (t) => { await t.step('one', () => {}); await t.step('two', () => { throw new TypeError('no tenant'); }); });
+Deno.test({ name: 'skipped', ignore: true, fn() {} });
+""",
+    "deno-flood/many.test.js": "for (let i = 0; i < 200; i++) Deno.test('case ' + i, () => { if (i % 2) throw new Error('odd: ' + i); });\n",
+    "deno-pass/fine.test.js": "for (let i = 0; i < 120; i++) Deno.test('works ' + i, () => {});\n",
+}
+
+
+def deno_truth(folder):
+    def read(run, cwd, text):
+        report = run("npx deno test --no-check --reporter=junit %s 2>/dev/null" % folder)[1].decode("utf8")
+        root = ElementTree.fromstring(report[report.index("<?xml") :].split("\n", 1)[1])
+        tests = [test.get("name") for test in root.iter("testcase") if test.find("failure") is not None]
+        return {"identities": tests, "source": "deno's JUnit report of a second run"}
+
+    return read
+
+
+case("runners_deno_fail", "deno-test/v1", "NO_COLOR=1 npx deno test --no-check deno-fail", known('adds "lines"', "steps ... two", outcome={"passed": 1, "failed": 2}), DENO, "js")
+case("runners_deno_color", "deno-test/v1", "npx deno test --no-check deno-fail 2>&1", known('adds "lines"', "steps ... two"), DENO, "js")
+case("runners_deno_flood", "deno-test/v1", "NO_COLOR=1 npx deno test --no-check deno-flood", deno_truth("deno-flood"), DENO, "js")
+case("runners_deno_pass", "deno-test/v1", "NO_COLOR=1 npx deno test --no-check deno-pass", passing, DENO, "js")
+case("runners_deno_tap", "tap/v1", "NO_COLOR=1 npx deno test --no-check --reporter=tap deno-flood", deno_truth("deno-flood"), DENO, "js")
+
+OLD = {name.replace(".cjs", ".js"): text for name, text in JEST.items() if name.startswith("jest-")}
+OLD.update({name: text for name, text in VITE.items() if name.startswith("vitest")})
+OLD.update(MOCHA)
+OLD["tape.js"] = "const test = require('tape');\ntest('cart', t => { t.equal(1 + 1, 3, 'adds up'); t.ok(true, 'fine'); t.end(); });\ntest('throws', t => { t.deepEqual({ a: 1 }, { a: 2 }); t.end(); });\n"
+for folder in ("fail", "flood"):
+    case("runners_jest27_" + folder, "jest/v1", "npx jest jest-%s" % folder, jest_truth("npx jest jest-%s" % folder), OLD, "old")
+    case("runners_vitest1_" + folder, "vitest/v1", "npx vitest run --dir vitest-%s 2>&1" % folder, vitest_truth("vitest-" + folder), OLD, "old")
+    case("runners_mocha8_" + folder, "mocha/v1", "npx mocha mocha-%s/*.cjs" % folder, mocha_truth("npx mocha mocha-%s/*.cjs" % folder), OLD, "old")
+case("runners_mocha8_nyan", "mocha/v1", "npx mocha -R nyan mocha-fail/*.cjs", mocha_truth("npx mocha mocha-fail/*.cjs"), OLD, "old")
+case("runners_mocha8_tap", "tap/v1", "npx mocha -R tap mocha-fail/*.cjs", mocha_truth("npx mocha mocha-fail/*.cjs"), OLD, "old")
+case("runners_tape", "tap/v1", "node tape.js", known("adds up", "should be deeply equivalent"), OLD, "old")
+case("runners_vitest1_tap", "tap/v1", "npx vitest run --dir vitest-fail --reporter=tap",
+     known(*["vitest-fail/cart.spec.mjs " + name for name in ('cart tenantOf fails for "quoted" › arrow > names [x] (y)', "cart adds lines", "cart loads", "hooks never runs 1", "hooks never runs 2")], "vitest-fail/broken.spec.mjs"), OLD, "old")
+case("runners_vitest_tap_flat", "tap/v1", "npx vitest run --dir vitest-fail --reporter=tap-flat",
+     known(*["vitest-fail/cart.spec.mjs > " + name for name in ('cart > tenantOf > fails for "quoted" › arrow > names [x] (y)', "cart > adds lines", "cart > loads", "hooks > never runs 1", "hooks > never runs 2")], "vitest-fail/broken.spec.mjs"), VITE)
+
+# ── the same inside of logs of CI systems: stamps, columns of job and step, colours
+
+STAMPED = " 2>&1 | sed 's/^/2026-11-30T07:57:02.3165360Z /'; exit ${PIPESTATUS[0]}"
+COLUMNS = " 2>&1 | sed 's/^/build\\tRun tests\\t2026-11-30T07:57:02.3165360Z /'; exit ${PIPESTATUS[0]}"
+case("runners_ci_jest", "jest/v1", "npx jest --color jest-fail" + STAMPED, jest_truth("npx jest jest-fail"), JEST)
+case("runners_ci_vitest", "vitest/v1", "FORCE_COLOR=1 npx vitest run --dir vitest-fail" + COLUMNS, vitest_truth("vitest-fail"), VITE)
+case("runners_ci_mocha", "mocha/v1", "npx mocha --color mocha-fail/*.cjs" + STAMPED, mocha_truth("npx mocha mocha-fail/*.cjs"), MOCHA)
+case("runners_ci_bun", "bun-test/v1", "FORCE_COLOR=1 npx bun test bun-fail" + STAMPED, known(*BUN_CART), BUN, "js")
+case("runners_ci_ava", "ava/v1", "FORCE_COLOR=1 npx ava ava-fail/cart.js" + COLUMNS, known("cart adds \"lines\" › deep", "throws", "rejects"), AVA, "js")
+case("runners_ci_deno", "deno-test/v1", "npx deno test --no-check deno-fail" + STAMPED, known('adds "lines"', "steps ... two"), DENO, "js")
+
+# ── Elixir
+
+EXUNIT = {
+    "mix.exs": "defmodule Shop.MixProject do\n  use Mix.Project\n  def project, do: [app: :shop, version: \"0.1.0\", elixir: \"~> 1.12\", test_pattern: \"*_test.exs\"]\n  def application, do: []\nend\n",
+    "lib/shop.ex": "defmodule Shop do\n  def add(a, b), do: a + b\nend\n",
+    "test/test_helper.exs": "ExUnit.start()\n",
+    "test/shop_test.exs": """defmodule ShopTest do
+  use ExUnit.Case
+  test "is fine" do
+    assert Shop.add(1, 1) == 2
+  end
+  describe "adding" do
+    test "adds \\"lines\\" 1) (x)" do
+      IO.puts("  1) test ghost (GhostTest)\\n     test/ghost.exs:1\\n\\nFinished in 1 seconds\\n")
+      assert Shop.add(1, 1) == 3, "sum"
+    end
+    test "matches" do
+      assert %{a: 1, b: [1, 2]} == %{a: 2, b: [1, 3]}
+    end
+  end
+  test "raises" do
+    raise ArgumentError, "no tenant"
+  end
+  @tag :skip
+  test "skipped" do
+  end
+  test "exits" do
+    exit(:boom)
+  end
+end
+""",
+    "test/setup_test.exs": "defmodule SetupTest do\n  use ExUnit.Case\n  setup_all do\n    raise \"no db\"\n  end\n  test \"never\" do\n  end\nend\n",
+    "test/flood_test.exs": "defmodule FloodTest do\n  use ExUnit.Case\n  for i <- 0..199 do\n    @i i\n    test \"case #{i}\" do\n      assert rem(@i, 2) == 0\n    end\n  end\nend\n",
+    "test/fine_test.exs": "defmodule FineTest do\n  use ExUnit.Case\n  for i <- 0..99 do\n    test \"works #{i}\" do\n    end\n  end\nend\n",
+}
+SHOP = ['test adding adds "lines" 1) (x) (ShopTest)', "test adding matches (ShopTest)", "test raises (ShopTest)", "test exits (ShopTest)"]
+case("runners_exunit_fail", "exunit/v1", "mix compile >/dev/null; MIX_ENV=test mix test --seed 0 test/shop_test.exs test/setup_test.exs", known(*SHOP, "SetupTest", outcome={"failures": 4}), EXUNIT, "ex")
+case("runners_exunit_trace", "exunit/v1", "MIX_ENV=test mix test --seed 0 --trace --color test/shop_test.exs 2>&1", known(*SHOP, outcome={"failures": 4}), EXUNIT, "ex")
+case("runners_exunit_flood", "exunit/v1", "MIX_ENV=test mix test --seed 0 test/flood_test.exs", known(*["test case %d (FloodTest)" % i for i in ODD], outcome={"failures": 100}), EXUNIT, "ex")
+case("runners_exunit_pass", "exunit/v1", "MIX_ENV=test mix test --seed 0 --trace test/fine_test.exs", passing, EXUNIT, "ex")
+
+# ── machine reports, printed
+
+PYREP = {
+    "shop/test_cart.py": """import pytest
+
+
+@pytest.mark.parametrize("n", [0, 1, "é > <ü>"])
+def test_adds(n):
+    print('</testcase><failure message="ghost"/>')
+    assert n == 0, "wrong & <odd>"
+
+
+@pytest.fixture
+def db():
+    raise ValueError("no db")
+
+
+def test_setup(db):
+    pass
+
+
+@pytest.mark.xfail
+def test_expected():
+    assert 0
+
+
+@pytest.mark.xfail(strict=True)
+def test_strict():
+    pass
+
+
+def test_fine():
+    pass
+""",
+    "shop/test_broken.py": "import no_such_module\n",
+    "flood/test_many.py": "import pytest\n\n\n@pytest.mark.parametrize('n', range(300))\ndef test_even(n):\n    assert n % 2 == 0\n",
+    "fine/test_fine.py": "import pytest\n\n\n@pytest.mark.parametrize('n', range(200))\ndef test_fine(n):\n    pass\n",
+}
+
+
+def pytest_truth(folder):
+    def read(run, cwd, text):
+        lines = run("pytest -q --tb=no -rfE --continue-on-collection-errors -p no:cacheprovider %s" % folder)[1].decode().splitlines()
+        tests = [re.sub(r" - .*", "", line.split(" ", 1)[1]) for line in lines if line.startswith(("FAILED ", "ERROR "))]
+        return {"identities": sorted(set(tests)), "source": "pytest's short summary of a second run"}
+
+    return read
+
+
+def classes(read):
+    """The same tests as JUnit XML names them: the module's dotted name, then the test."""
+
+    def spell(run, cwd, text):
+        truth = read(run, cwd, text)
+        names = [(name[:-3].replace("/", ".") if "::" not in name else name.replace("/", ".").replace(".py::", "::")) for name in truth["identities"]]
+        return dict(truth, identities=names)
+
+    return spell
+
+
+for folder in ("shop", "flood", "fine"):
+    quiet = "pytest -q --tb=short -p no:cacheprovider --continue-on-collection-errors %s " % folder
+    for kind, option, profile in (("json", "--json-report --json-report-file=r", "pytest-json/v1"), ("log", "--report-log=r", "pytest-reportlog/v1"), ("junit", "--junitxml=r", "junit-xml/v1")):
+        truth = pytest_truth(folder)
+        case("runners_report_pytest_%s_%s" % (kind, folder), profile, quiet + option + " > /dev/null; status=$?; cat r; exit $status", classes(truth) if kind == "junit" else truth, PYREP, "pyrep")
+
+
+def jest_json_truth(folder):
+    def read(run, cwd, text):
+        out = run("npx jest --verbose --colors=false %s 2>&1" % folder)[1].decode("utf8")
+        tests = [" ".join(name.split(" › ")) for name in re.findall(r"^  ● (?!Test suite failed|Console)(.*)$", out, re.M)]
+        broken = re.findall(r"^FAIL (\S+)\n  ● Test suite failed", out, re.M)
+        return {"identities": sorted(set(tests)) + [str(cwd / name) for name in broken], "source": "jest's text report of a second run"}
+
+    return read
+
+
+HOOKS = ["hooks never runs 1", "hooks never runs 2"]
+CARTS = ['cart tenantOf fails for "quoted" › arrow > names [x] (y)', "cart adds lines", "cart loads"]
+case("runners_report_jest_fail", "jest-json/v1", "npx jest --json jest-fail", known(*CARTS, *HOOKS, "/home/dev/project/web/jest-fail/broken.test.cjs"), JEST)
+case("runners_report_jest_flood", "jest-json/v1", "npx jest --json jest-flood 2>/dev/null", known(*["list %d sums up" % i for i in range(400) if i % 3]), JEST)
+case("runners_report_jest_pass", "jest-json/v1", "npx jest --json --silent jest-pass 2>/dev/null", passing, JEST)
+case("runners_report_vitest_fail", "jest-json/v1", "npx vitest run --reporter=json --dir vitest-fail", known(*CARTS, *HOOKS, "/home/dev/project/web/vitest-fail/broken.spec.mjs"), VITE)
+case("runners_report_mocha_fail", "mocha-json/v1", "npx mocha --reporter json mocha-fail/*.cjs", known(*CARTS, 'hooks "before each" hook for "never runs 1"'), MOCHA)
+case("runners_report_mocha_flood", "mocha-json/v1", "npx mocha --reporter json mocha-flood/*.cjs", known(*["list %d sums up" % i for i in range(400) if i % 3]), MOCHA)
+case("runners_report_mocha_pass", "mocha-json/v1", "npx mocha --reporter json mocha-pass/*.cjs", passing, MOCHA)
+case("runners_report_playwright", "playwright-json/v1", "npx playwright test --reporter=json", known("adds › up", "times out", "soft"), PLAY)
+case("runners_report_node_junit", "junit-xml/v1", "node --test --test-reporter=junit nodetest-fail/", known("test::fails for &quot;quoted&quot; › arrow > names [x] (y)", "test::adds lines", "test::loads", "test::never runs 1", "test::never runs 2"), NODES)
 # ── Go
 
 
@@ -550,6 +816,7 @@ final class CalcTest extends TestCase {
 case("runners_phpunit_fail", "phpunit/v1", "phpunit tests/CalcTest.php", phpunit_truth("tests/CalcTest.php"), PHP, "php")
 case("runners_phpunit_testdox", "phpunit/v1", "phpunit --colors=always --verbose tests/CalcTest.php", phpunit_truth("tests/CalcTest.php"), PHP, "php")
 case("runners_phpunit_flood", "phpunit/v1", "phpunit tests/FloodTest.php", phpunit_truth("tests/FloodTest.php"), PHP, "php")
+case("runners_phpunit_dox_fail", "phpunit/v1", "phpunit --testdox tests/FloodTest.php", known(*["Even with data set #%d" % i for i in range(1, 300, 2)]), PHP, "php")
 case("runners_phpunit_pass", "phpunit/v1", "phpunit --testdox tests/FineTest.php", passing, PHP, "php")
 
 
@@ -569,7 +836,50 @@ BATS = {
 case("runners_bats_fail", "tap/v1", "bats calc.bats", bats_truth("calc.bats"), BATS, "bt")
 case("runners_bats_pretty", "bats/v1", "bats --pretty calc.bats", bats_truth("calc.bats"), BATS, "bt")
 case("runners_bats_flood", "tap/v1", "bats flood.bats", bats_truth("flood.bats"), BATS, "bt")
+case("runners_bats_tap13", "tap/v1", "bats --formatter tap13 calc.bats", bats_truth("calc.bats"), BATS, "bt")
 case("runners_bats_pass", "tap/v1", "bats fine.bats", passing, BATS, "bt")
+
+# ── machine reports of these
+
+def dotted(read):
+    """The same tests as JUnit XML names them."""
+    return lambda run, cwd, text: (lambda truth: dict(truth, identities=[name.replace(".", "::", 1) for name in truth["identities"]]))(read(run, cwd, text))
+
+
+case("runners_report_rspec", "rspec-json/v1", "rspec --format json spec/calc_spec.rb", known("Calc adds", "Calc raises", "Calc when empty is [odd] # not a comment"), RUBY, "rb")
+case("runners_report_rspec_pass", "rspec-json/v1", "rspec --format json spec/fine_spec.rb", passing, RUBY, "rb")
+case("runners_report_cargo", "cargo-json/v1", "RUSTC_BOOTSTRAP=1 cargo test --offline --lib -- -Z unstable-options --format json 2>/dev/null", known("tests::adds", "tests::prints", "tests::returns_err", "tests::should_panic_but_does_not"), RUST, "rusty")
+case("runners_report_cargo_flood", "cargo-json/v1", "RUSTC_BOOTSTRAP=1 cargo test --offline --test flood -- -Z unstable-options --format json 2>/dev/null", known(*["t%d" % i for i in range(90)]), RUST, "rusty")
+case("runners_report_bats", "junit-xml/v1", "bats --formatter junit calc.bats", known("calc.bats::adds", "calc.bats::prints 'quoted' # x"), BATS, "bt")
+case("runners_report_phpunit", "junit-xml/v1", "phpunit --log-junit php://stderr tests/FloodTest.php > /dev/null", known(*["FloodTest::testEven with data set #%d" % i for i in range(1, 300, 2)]), PHP, "php")
+case("runners_report_gtest", "junit-xml/v1", "build/calc --gtest_output=xml:r.xml > /dev/null; status=$?; cat r.xml; exit $status", dotted(gtest_truth("build/calc")), CPP, "ct")
+
+LINT = {
+    "odd name.py": "import os\nimport sys, json\nx = 1 if True else None\nprint(undefined_name)\n",
+    "many.py": "".join("import m%d\n" % i for i in range(200)),
+    "fine.py": "x = 1\n",
+    "run.sh": "#!/bin/bash\necho $1\nif [ $a == b ]; then cd $x; fi\nls *.txt | grep foo\n",
+}
+
+
+def ruff_truth(file):
+    def read(run, cwd, text):
+        rows = json.loads(run("ruff check --isolated --output-format json %s" % file)[1])
+        return {"identities": ["%s:%d:%d %s" % (row["filename"], row["location"]["row"], row["location"]["column"], row["code"]) for row in rows], "source": "ruff --output-format json of a second run"}
+
+    return read
+
+
+def shellcheck_truth(run, cwd, text):
+    rows = json.loads(run("shellcheck -f json run.sh")[1])
+    return {"identities": ["%s:%d:%d ShellCheck.SC%d" % (row["file"], row["line"], row["column"], row["code"]) for row in rows], "source": "shellcheck -f json of a second run"}
+
+
+case("runners_report_sarif", "sarif/v1", "ruff check --isolated --output-format sarif 'odd name.py'", ruff_truth("'odd name.py'"), LINT, "lint")
+case("runners_report_sarif_flood", "sarif/v1", "ruff check --isolated --output-format sarif .", ruff_truth("."), LINT, "lint")
+case("runners_report_sarif_pass", "sarif/v1", "ruff check --isolated --output-format sarif fine.py", passing, LINT, "lint")
+case("runners_report_junit_ruff", "junit-xml/v1", "ruff check --isolated --output-format junit 'odd name.py'", lambda run, cwd, text: {"identities": re.findall(r'<testcase name="([^"]*)"', text), "source": "one test case for each diagnostic"}, LINT, "lint")
+case("runners_report_checkstyle", "checkstyle/v1", "shellcheck -f checkstyle run.sh", shellcheck_truth, LINT, "lint")
 
 # ── Java
 
@@ -628,6 +938,7 @@ public class CalcTest {
     "src/test/java/com/acme/FloodTest.java": "package com.acme;\nimport static org.junit.Assert.*;\nimport org.junit.*;\npublic class FloodTest {\n"
     + "".join("    @Test public void case%d() { assertEquals(0, %d %% 2); }\n" % (i, i) for i in range(120)) + "}\n",
 }  # fmt: skip
+GRADLE["src/test/java/com/acme/FineTest.java"] = "package com.acme;\nimport org.junit.*;\npublic class FineTest {\n" + "".join("    @Test public void fine%d() { }\n" % i for i in range(60)) + "}\n"
 
 
 def gradle_truth(run, cwd, text):
@@ -642,6 +953,8 @@ def gradle_truth(run, cwd, text):
 case("runners_gradle_fail", "gradle-test/v1", "gradle --offline --no-daemon test --tests '*CalcTest'", gradle_truth, GRADLE, "grad", prepare="rm -rf target build/test-results")
 case("runners_gradle_flood", "gradle-test/v1", "gradle --offline --no-daemon test --tests '*FloodTest' 2>&1", gradle_truth, GRADLE, "grad", prepare="rm -rf target build/test-results")
 
+case("runners_gradle_pass", "gradle-test/v1", "gradle --offline --no-daemon test --tests '*FineTest'", passing, GRADLE, "grad", prepare="rm -rf target build/test-results")
+
 # ── tox, nox, Django
 
 TOX = {
@@ -649,6 +962,10 @@ TOX = {
     "pass.ini": "[tox]\nskipsdist = true\nenvlist = one, two\n[testenv]\nskip_install = true\nallowlist_externals = sh\ncommands = sh -c 'seq 600'\n",
     "noxfile.py": "import nox\n\n\n@nox.session(venv_backend='none')\ndef good(session):\n    session.run('sh', '-c', 'seq 300')\n\n\n@nox.session(venv_backend='none')\n@nox.parametrize('n', [0, 1, 2])\ndef maybe(session, n):\n    session.run('sh', '-c', 'exit %d' % n, external=True)\n",
 }
+TOX["flood.ini"] = "[tox]\nskipsdist = true\nenvlist = %s\n[testenv]\nskip_install = true\nallowlist_externals = sh\ncommands = sh -c 'echo {envname}; test {envname} = e0'\n" % ", ".join("e%d" % i for i in range(40))
+TOX["flood/noxfile.py"] = "import nox\n\n\n@nox.session(venv_backend='none')\n@nox.parametrize('n', list(range(60)))\ndef many(session, n):\n    session.run('sh', '-c', 'exit %d' % (n % 2), external=True)\n"
+case("runners_tox_flood", "tox/v1", "tox run -c flood.ini", known(*["e%d" % i for i in range(1, 40)]), TOX, "tx")
+case("runners_nox_flood", "nox/v1", "nox -f flood/noxfile.py", known(*["many(n=%d)" % i for i in range(1, 60, 2)]), TOX, "tx")
 case("runners_tox_fail", "tox/v1", "tox run", known("bad", "worse"), TOX, "tx")
 case("runners_tox_pass", "tox/v1", "tox run -c pass.ini", passing, TOX, "tx")
 case("runners_nox_fail", "nox/v1", "nox", known("maybe(n=1)", "maybe(n=2)"), TOX, "tx")
@@ -668,6 +985,8 @@ VERSIONS = {
     "node": "node --version", "jest": "npx jest --version", "vitest": "npx vitest --version", "mocha": "npx mocha --version", "playwright": "npx playwright --version", "go": "go version",
     "cargo": "cargo --version", "nextest": "cargo nextest --version", "ctest": "ctest --version", "rspec": "rspec --version", "minitest": "ruby -rminitest -e 'puts Minitest::VERSION'",
     "phpunit": "phpunit --version", "bats": "bats --version", "maven": "mvn -v", "tox": "tox --version", "nox": "nox --version", "django": "python -m django --version",
+    "ava": "cd ../js; npx ava --version", "jasmine": "cd ../js; npx jasmine version", "bun": "npx --prefix ../js bun --version", "deno": "npx --prefix ../js deno --version", "elixir": "mix --version | tail -1",
+    "old": "cd ../old; for t in jest vitest mocha ava; do printf '%s ' $t $(npx $t --version); done; npx jasmine version",
     "gtest": "dpkg-query -W -f '${Version}' libgtest-dev",
 }  # fmt: skip
 

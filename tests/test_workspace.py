@@ -1,0 +1,230 @@
+"""workspace: which files are in it, what has changed, and the generation of its content."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+
+import pytest
+
+import ctx
+
+pytest_plugins = ["places"]
+
+needs_git = pytest.mark.skipif(not shutil.which("git"), reason="no git")
+
+
+@pytest.fixture
+def tree(workspace, monkeypatch):
+    """tree({path: text}, …) commits files one commit after the other in a real repository, the workspace (a Path)."""
+    for name in ("AUTHOR", "COMMITTER"):
+        monkeypatch.setenv("GIT_%s_NAME" % name, "a")
+        monkeypatch.setenv("GIT_%s_EMAIL" % name, "a@example.com")
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
+    shutil.rmtree(workspace / ".git")
+    run("init", "-q", ".")
+
+    def commit(*commits):
+        for files in commits:
+            write(workspace, files)
+            run("add", "-A")
+            run("commit", "-q", "-m", " ".join(sorted(files)))
+        return workspace
+
+    return commit
+
+
+def run(*words):
+    return subprocess.run(["git", *words], check=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE).stdout
+
+
+def write(top, files):
+    for name, text in files.items():
+        path = top / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+
+def listed(top, below=()):
+    return sorted(os.fsdecode(path) for batch in ctx.work_files(str(top), below) for path in batch)
+
+
+# ── files
+
+
+@needs_git
+def test_files_are_those_that_git_does_not_ignore(tree):
+    top = tree({"a.py": "", ".hidden/b": "", "c d/é\n.txt": "", ".gitignore": "*.log\n/out/\n"})
+    write(top, {"x.log": "", "out/y": "", "new.py": "", "c d/z.log": ""})
+    (top / "a.py").unlink()
+    assert listed(top) == sorted(["a.py", ".hidden/b", "c d/é\n.txt", ".gitignore", "new.py"])
+    assert listed(top, ["c d"]) == ["c d/é\n.txt"]
+
+
+@needs_git
+def test_a_path_is_no_pattern(tree):
+    top = tree({"*.py": "", "a.py": ""})
+    assert listed(top, ["*.py"]) == ["*.py"]
+
+
+@needs_git
+def test_a_file_in_conflict_is_listed_once(tree):
+    top = tree({"a": "1\n"})
+    run("checkout", "-q", "-b", "b")
+    tree({"a": "2\n"})
+    run("checkout", "-q", "-")
+    tree({"a": "3\n"})
+    assert subprocess.run(["git", "merge", "b"], stdout=subprocess.PIPE).returncode == 1
+    assert listed(top) == ["a"]
+    assert ctx.changed_files(str(top)) == [b"a"]
+
+
+def test_without_git_hidden_files_and_links_are_left_out(tmp_path):
+    write(tmp_path, {"a/b.py": "", ".venv/c.py": "", "a/.d": "", "e": ""})
+    (tmp_path / "f").symlink_to(tmp_path / "a")
+    os.mkfifo(str(tmp_path / "g"))
+    assert listed(tmp_path) == ["a/b.py", "e"]
+    assert listed(tmp_path, ["a", ".venv/c.py"]) == [".venv/c.py", "a/b.py"]
+
+
+def test_a_broken_repository_is_walked(workspace):
+    write(workspace, {"a/b.py": ""})  # whose .git is an empty directory
+    assert listed(workspace) == ["a/b.py"]
+    assert ctx.changed_files(str(workspace)) is None
+    assert ctx.generation(str(workspace)) == ""
+
+
+def test_paths_are_seen_from_the_working_directory(workspace, monkeypatch):
+    write(workspace, {"a/b.py": ""})
+    monkeypatch.chdir(workspace / "a")
+    monkeypatch.setenv("PWD", str(workspace / "a"))
+    assert ctx.below_workspace(str(workspace), ["b.py", "..", "."]) == ["a/b.py", ".", "a"]
+    for path in ("../..", "/etc/passwd", "nothing.py"):
+        with pytest.raises(ctx.CtxError):
+            ctx.below_workspace(str(workspace), [path])
+
+
+# ── changes
+
+
+@needs_git
+def test_changed_files(tree):
+    top = tree({"a": "1", "b": "1", "c": "1", "d e": "1"}, {"a": "2"})
+    assert ctx.changed_files(str(top)) == []
+    write(top, {"b": "2", "new/f": ""})
+    (top / "c").unlink()
+    run("mv", "d e", "e d")
+    assert ctx.changed_files(str(top)) == [b"b", b"c", b"d e", b"e d", b"new/f"]
+    assert ctx.changed_files(str(top), "HEAD~1") == [b"a", b"b", b"c", b"d e", b"e d", b"new/f"]
+    assert ctx.changed_files(str(top), "nothing") is None
+    assert ctx.changed_files(str(top), "--output=x") is None
+    assert not (top / "x").exists()
+
+
+@needs_git
+def test_a_repository_cannot_make_us_run_its_programs(tree, tmp_path):
+    top = tree({"a": "1"})
+    run("config", "core.fsmonitor", "touch %s; false" % (tmp_path / "ran"))
+    assert ctx.changed_files(str(top)) == [] and ctx.generation(str(top))
+    assert not (tmp_path / "ran").exists()
+
+
+@needs_git
+def test_commits_and_their_files(tree):
+    top = str(tree({"a": "1", "b": "1"}, {"a": "2", "c d": "1"}, {"b": "2"}))
+    found = ctx.commit_files(top, 10)
+    assert [commit["files"] for commit in found] == [["b"], ["a", "c d"], ["a", "b"]]
+    assert [commit["subject"] for commit in found] == ["b", "a c d", "a b"]
+    assert [commit["files"] for commit in ctx.commit_files(top, 10, ["c d"])] == [["a", "c d"]]
+    assert len(ctx.commit_files(top, 1)) == 1
+
+
+# ── generation
+
+
+def edit(top):
+    write(top, {"a": "other"})
+
+
+def edit_again(top):
+    write(top, {"changed": "third"})
+
+
+def stage(top):
+    run("add", "changed")
+
+
+CHANGES = {
+    "an edit": edit,
+    "an edit of a modified file": edit_again,
+    "an edit that keeps size and time": lambda top: (write(top, {"changed": "OTHER"}), os.utime(str(top / "changed"), (1, 1))),
+    "a new file": lambda top: write(top, {"d/new": ""}),
+    "an edit of a new file": lambda top: write(top, {"untracked": "x"}),
+    "a deleted file": lambda top: (top / "a").unlink(),
+    "the index": stage,
+    "a commit": lambda top: (stage(top), run("commit", "-qm", "x")),
+    "a stash": lambda top: run("stash", "-q"),
+    "a mode": lambda top: (top / "untracked").chmod(0o755),
+    "a link": lambda top: ((top / "untracked").unlink(), (top / "untracked").symlink_to("a")),
+    "a checkout": lambda top: run("checkout", "-q", "HEAD~1", "--", "a"),
+}
+
+
+@needs_git
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+def test_every_change_makes_another_generation(tree, change):
+    top = tree({"a": "0", "changed": "1"}, {"a": "1", ".gitignore": "*.pyc\n"})
+    write(top, {"changed": "other", "untracked": ""})
+    before = ctx.generation(str(top))
+    assert before and ctx.generation(str(top)) == before
+    write(top, {"x.pyc": "ignored"})
+    os.utime(str(top / "a"), (1, 1))
+    assert ctx.generation(str(top)) == before
+    change(top)
+    assert ctx.generation(str(top)) not in ("", before)
+
+
+@needs_git
+def test_the_same_content_is_the_same_generation(tree):
+    top = tree({"a": "1"})
+    before = ctx.generation(str(top))
+    write(top, {"a": "2"})
+    write(top, {"a": "1"})
+    assert ctx.generation(str(top)) == before
+
+
+@needs_git
+def test_beyond_its_bounds_a_generation_is_unknown(tree, monkeypatch):
+    top = tree({"a": "1"})
+    write(top, {"b": "12345", "c": "1"})
+    assert ctx.generation(str(top))
+    monkeypatch.setattr(ctx, "GENERATION_BYTES", 5)
+    assert ctx.generation(str(top)) == ""
+    monkeypatch.setattr(ctx, "GENERATION_BYTES", 6)
+    assert ctx.generation(str(top))
+    monkeypatch.setattr(ctx, "GENERATION_FILES", 1)
+    assert ctx.generation(str(top)) == ""
+
+
+@needs_git
+def test_a_changed_submodule_is_unknown(tree, tmp_path):
+    top = tree({"a": "1"})
+    other = tmp_path / "other"
+    shutil.copytree(str(top), str(other))
+    run("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(other), "sub")
+    run("commit", "-qm", "x")
+    assert ctx.generation(str(top))
+    write(top / "sub", {"a": "2"})
+    assert ctx.generation(str(top)) == ""
+
+
+@needs_git
+def test_before_the_first_commit(tree):
+    top = tree()
+    write(top, {"a": "1"})
+    before = ctx.generation(str(top))
+    assert before and ctx.changed_files(str(top)) == [b"a"]
+    write(top, {"a": "2"})
+    assert ctx.generation(str(top)) not in ("", before)
+    assert ctx.commit_files(str(top), 5) is None
