@@ -6450,7 +6450,7 @@ def modified(path: str) -> float:
 
 def sweep(store: Store) -> None:
     """Delete temporaries and spool files that a crash left, once they are old."""
-    folders = [store.root, store.root + "/runs", store.root + "/spool", store.root + "/pins"]
+    folders = [store.root, *(store.root + name for name in ("/runs", "/spool", "/pins", "/symbols"))]
     folders += ["%s/objects/%s" % (store.root, folder) for folder in list_dir(store.root + "/objects")]
     for folder in folders:
         for name in list_dir(folder):
@@ -15568,8 +15568,8 @@ PARSE_FILES = 200  # files that one answer parses
 PARSE_BYTES = 4 * MIB  # of them together
 SITES_KEPT = 100_000  # hits that one answer holds; how many there are is always counted
 SITE_WIDTH = 200  # bytes of a line that are shown of a hit
-CACHE_SLOTS = 4096  # extractions that a store keeps, the newest for each slot
-CACHE_ENTRY = 256 * KIB  # bytes of one
+CACHE_SLOTS = 1024  # extractions that a store keeps, the newest for each slot
+CACHE_ENTRY = 128 * KIB  # bytes of one
 
 # A word that is looked for: as languages spell names, `$scope` and `empty?` among them.
 _NAME = rb"[\w\x80-\xff$@][\w\x80-\xff$-]*[?!]?"
@@ -16104,11 +16104,14 @@ def cached_extraction(key: str) -> Optional[Extraction]:
 
 
 def cache_extraction(key: str, found: Extraction) -> None:
-    """Keep what was extracted, where a store can be written."""
+    """Keep what was extracted, where a store can be written that is not the one of last resort, which may be memory."""
     body = to_json(found.to_plain()).encode()
     if len(body) <= CACHE_ENTRY:
         try:
-            folder = writable_store().root + "/symbols"
+            root = writable_store().root
+            if root == temp_root():
+                return
+            folder = root + "/symbols"
             make_dirs(folder)
             write_atomic("%s/%d" % (folder, int(key[:8], 16) % CACHE_SLOTS), b"%s\n%s" % (key.encode(), body))
         except OSError:
@@ -16522,6 +16525,9 @@ def find_definitions(name: str, below: Sequence[str] = ()) -> Answer:
             continue
         extraction = reader.extraction(path)
         symbols = extraction.named(name) if extraction else []
+        if extraction and extraction.broken:  # where a parser has lost its way, a call behind `return` may look like a method
+            texts = {site.line: site.text for site in sites}
+            symbols = [symbol for symbol in symbols if not rx(_STATEMENT).match(texts.get(symbol.line, b""))]
         answer.rows += [symbol_row(path, symbol, extraction) for symbol in symbols if extraction]
         if "." not in name and (extraction is None or extraction.broken or extraction.engine in ("lexical", "none")):
             known = {symbol.line for symbol in symbols}

@@ -412,6 +412,17 @@ def test_a_file_that_the_parser_does_not_understand_proves_no_absence(workspace)
     assert row["line"] == 1
 
 
+def test_a_parser_that_lost_its_way_makes_no_definition_of_a_call(workspace):
+    pytest.importorskip("tree_sitter_typescript")
+    broken = (  # reduced from a real file, whose type parameter named `type` the grammar does not know
+        "export type EstimateFeesPerGasErrorType =\n  chain extends Chain | undefined,\n"
+        "): Promise<EstimateFeesPerGasReturnType<type>> {\n  return internal_estimateFeesPerGas(client, args as any)\n}\n"
+        "\nexport async function internal_estimateFeesPerGas() {\n}\n"
+    )
+    files(workspace, a_ts=broken)
+    assert [row["line"] for row in ctx.find_definitions("internal_estimateFeesPerGas").rows] == [7]
+
+
 def test_members_that_do_not_look_like_definitions_are_found(workspace):
     pytest.importorskip("tree_sitter_go")
     pytest.importorskip("tree_sitter_rust")
@@ -453,6 +464,25 @@ def test_the_cache_is_bounded(home, workspace, monkeypatch):
     for i in range(20):
         ctx.extraction_of("a.py", b"def f%d(): pass\n" % i)
     assert len(list((home / "symbols").iterdir())) <= 4
+
+
+def test_the_store_of_last_resort_has_no_cache(home, workspace, monkeypatch, tmp_path):
+    (tmp_path / "temporary").mkdir()
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "temporary"))
+    monkeypatch.setattr(ctx, "state_roots", lambda: [ctx.temp_root()])
+    ctx.extraction_of("a.py", b"def f(): pass\n")
+    assert not list(tmp_path.rglob("symbols"))
+
+
+def test_what_a_crash_left_in_the_cache_is_swept(home, workspace):
+    ctx.extraction_of("a.py", b"def f(): pass\n")
+    (slot,) = (home / "symbols").iterdir()
+    stray = home / "symbols" / ".tmp-abc"
+    stray.write_bytes(b"")
+    for path in (stray, slot):
+        os.utime(str(path), (1, 1))
+    ctx.sweep(ctx.Store(str(home)))
+    assert list((home / "symbols").iterdir()) == [slot]
 
 
 # ── callers
