@@ -386,6 +386,17 @@ def receipts() -> Iterator[str]:
             says = (ast.get_docstring(test) or "").split("\n")[0]
             rows.append([says, *(cell(found, test.name, host) for host in NAMES)])
     yield from table(["", *NAMES.values()], rows)
+    yield RECEIPTS_MEAN
+
+
+RECEIPTS_MEAN = """What the rows do not say:
+
+* Gemini CLI and Copilot CLI run `ctx get …` only if a rule of the user allows it (`ctx get` there, `shell(ctx:*)` here), as the tests have it:
+  a hook's allow is not enough, or must not be given where the hook cannot see what the user denied.
+* Gemini CLI shows a replaced result as an error, whatever the command's status; the digest tells that.
+* Antigravity's user is asked about the rewritten text.
+* In Codex's read-only sandbox nothing can be kept, and every captured command says so in a line, even if it prints little.
+"""
 
 
 def outcomes(report: Path) -> Dict[Tuple[str, str], List[str]]:
