@@ -1,7 +1,7 @@
 """The cases of tests/corpus: what a command printed, and what is known to be true of it (truth.json), whatever the family.
 
 Kinds of truth: `sessions` of failures (pt_, un_), `identities` `locations` `messages` `failures` as printed, less `…_not_in_output`,
-`rows` `odd` `diff` of content (ct_); `other` holds identities of further tools in the same output. What of a case cannot be compared stands
+`rows` `odd` `diff` `objects` of content (ct_); `other` holds identities of further tools in the same output. What of a case cannot be compared stands
 under `uncompared`: {identities, locations, false or counts: why}.
 """
 
@@ -71,7 +71,7 @@ class Case:
     def names(self):
         """{identity: how it is printed} of everything that the output names."""
         found = {failure["id"]: failure.get("head") or failure["id"] for failure in self.failures() if "sessions" in self.truth}
-        found.update((item, item) for key in ("rows", "odd", "diff") for item in self.truth.get(key) or ())
+        found.update((item, item) for key in ("rows", "odd", "diff", "objects") for item in self.truth.get(key) or ())
         found.update((item, item) for key in ("identities", "other") for item in self.told(key))
         return found
 
