@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """The tooling of ctx: sets up what the tests need, and runs them.
 
+    python3 build.py [--slim] [--platform NAME] [-o FILE]   dist/ctx.pyz, the one file
     python3 build.py test [--all] [PYTEST ARGUMENT ...]    lint, types, the tests; the fast ones on every other Python too
     python3 build.py bench [ARGUMENT ...]                  the measurements of evals/perf.py
 
@@ -263,15 +264,284 @@ def bench(arguments: List[str]) -> int:
     return run(main_python(interpreters()).path, str(program), *arguments)
 
 
-COMMANDS = {"test": test, "bench": bench}
+# ── the one file ──
+
+PINS = ROOT / "grammars" / "grammars.toml"
+WHEELS = ROOT / ".venv.wheels"  # what was downloaded, kept for the next build
+OLDEST = (3, 10)  # that a wheel of a grammar fits; one of tree-sitter itself names its Python
+PLATFORMS: Dict[str, Tuple[str, ...]] = {  # name → what pip calls it, best first
+    "linux-x86_64": ("manylinux_2_28_x86_64", "manylinux_2_17_x86_64", "manylinux2014_x86_64", "manylinux_2_5_x86_64", "manylinux1_x86_64"),
+    "linux-aarch64": ("manylinux_2_28_aarch64", "manylinux_2_17_aarch64", "manylinux2014_aarch64"),
+    "musl-x86_64": ("musllinux_1_2_x86_64", "musllinux_1_1_x86_64"),
+    "macos-arm64": ("macosx_11_0_arm64", "macosx_11_0_universal2", "macosx_10_9_universal2"),
+    "macos-x86_64": ("macosx_10_15_x86_64", "macosx_10_9_x86_64", "macosx_10_9_universal2"),
+}
+EPOCH = 1767225600  # the date of what is inside, where SOURCE_DATE_EPOCH does not say: the first second of 2026
+INTERPRETER = "/usr/bin/env python3"
+
+# What each interpreter is asked for: ctx.py as a pack, and the code that starts it, in files named by its bytecode's magic number.
+PACK = """
+import sys
+sys.path.insert(0, sys.argv[1])
+import ctx
+source = ctx.read_file(sys.argv[1] + "/ctx.py")
+for suffix, data in ((".pack", ctx.pack(source)), (".code", ctx.bytecode(source, "run_pack(archive, archive, entry, start)")[16:])):
+    with open("%s/%s%s" % (sys.argv[2], ctx.magic_number()[:2].hex(), suffix), "wb") as file:
+        file.write(data)
+"""
+
+# Begins every start and is compiled by each, hence short. Where a pack starts in the file is known when that is written.
+ENTRY = """\
+import marshal
+import sys
+from _frozen_importlib_external import MAGIC_NUMBER
+
+read, archive, magic = __loader__.get_data, __loader__.archive, MAGIC_NUMBER[:2].hex()
+start, entry, key = %r.get(magic), "__main__", %r
+if sys.argv[1:2] == ["hook"]:
+    entry = "hook_entry"
+    del sys.argv[1]
+code = read("%%s/%%s" %% (archive, "fast/" + magic if start else "slow.py"))
+exec(marshal.loads(code) if start else compile(code, "slow.py", "exec"))
+"""
+
+# For a Python whose bytecode is not inside: the source, compiled once and kept in the directory where runs are.
+SLOW = """\
+import os
+
+homes = [os.environ.get("CTX_HOME"), os.environ.get("XDG_STATE_HOME", "") + "/ctx", os.path.expanduser("~/.local/state/ctx")]
+folders = [home + "/bytecode" for home in homes if home and home[0] == "/" and home != "/ctx"]
+name, code = "/%s-%s" % (key, magic), None
+for folder in folders:
+    try:
+        with open(folder + name, "rb") as file:
+            if os.fstat(file.fileno()).st_uid == os.geteuid():
+                code = marshal.loads(file.read())
+                break
+    except (OSError, ValueError, EOFError, TypeError):
+        pass
+else:
+    code = compile(read(archive + "/ctx.py"), "ctx.py", "exec")
+    for folder in folders:
+        draft = "%s%s.%s" % (folder, name, os.urandom(6).hex())
+        try:
+            os.makedirs(folder, 0o700, True)
+            with open(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+                file.write(marshal.dumps(code))
+            os.rename(draft, folder + name)
+            for other in os.listdir(folder):
+                if other.endswith(magic) and "/" + other != name:  # of a build that this one replaced
+                    os.remove("%s/%s" % (folder, other))
+            break
+        except OSError:
+            if os.path.exists(draft):
+                os.remove(draft)
+if entry == "hook_entry":
+    sys.argv.insert(1, "hook")
+exec(code, {"__name__": "__main__", "__file__": archive, "__loader__": __loader__})
+"""
+
+
+class Part(NamedTuple):
+    """A vendored package."""
+
+    name: str
+    version: str
+    licence: str
+    text: str  # of the licence
+    wheels: Dict[str, str]  # file name → SHA-256
+
+
+def dist(arguments: List[str]) -> int:
+    """`build.py [--slim] [--platform NAME] [-o FILE]`: the one file. Runs again inside of the environment, which has shiv."""
+    if any(argument.startswith("-") and argument not in ("--slim", "--platform", "-o") for argument in arguments):
+        raise Trouble("usage: python3 build.py [--slim] [--platform %s] [-o FILE]" % "|".join(PLATFORMS))
+    platforms(arguments)
+    found = interpreters()
+    python = environment(main_python(found), ROOT / ".venv", "requirements.txt")
+    with tempfile.TemporaryDirectory() as scratch:
+        for version in EVERY:
+            if version in found:
+                quietly([found[version].path, "-I", "-B", "-c", PACK, str(ROOT), scratch], "ctx.py could not be packed by Python %s" % found[version].name)
+            else:
+                print("build: no Python %d.%d here: it will start from source" % version)
+        return run(python, str(ROOT / "build.py"), "archive", scratch, *arguments)
+
+
+def archive(arguments: List[str]) -> int:
+    """The second half of `dist`: what needs the environment's own packages."""
+    scratch, options = Path(arguments[0]), arguments[1:]
+    slim = "--slim" in options
+    chosen = platforms(options)
+    target = Path(options[options.index("-o") + 1]) if "-o" in options else ROOT / "dist" / ("ctx-slim.pyz" if slim else "ctx.pyz")
+    target.parent.mkdir(parents=True, exist_ok=True)
+    parts, sets = ([], {}) if slim else vendored(chosen)
+    write_archive(target, scratch, slim, parts, sets)
+    digest = hashlib.sha256(target.read_bytes()).hexdigest()
+    Path(str(target) + ".sha256").write_text("%s  %s\n" % (digest, target.name))
+    print("%s: %.1f MB, sha256 %s" % (target, target.stat().st_size / 1e6, digest))
+    return 0
+
+
+def platforms(options: List[str]) -> List[str]:
+    """The platforms that options name, else all. Raises Trouble."""
+    chosen = [name for option, name in zip(options, [*options[1:], ""]) if option == "--platform"]
+    for name in chosen:
+        if name not in PLATFORMS:
+            raise Trouble("--platform %s: there are %s" % (name, ", ".join(PLATFORMS)))
+    return chosen or list(PLATFORMS)
+
+
+def write_archive(target: Path, scratch: Path, slim: bool, parts: List[Part], sets: Dict[str, bytes]) -> None:
+    """Write the file. Packs come first and are stored, not compressed: a start reads what it needs of one, from its place in the file."""
+    import time as clock
+    import zipfile
+
+    from shiv.builder import write_file_prefix, write_to_zipapp  # type: ignore[import-untyped]
+
+    moment = clock.gmtime(int(os.environ.get("SOURCE_DATE_EPOCH", EPOCH)))[:6]
+    source = (ROOT / "ctx.py").read_bytes()
+    starts: Dict[str, int] = {}
+    draft = target.with_name(target.name + ".draft")
+    with open(draft, "wb") as file:
+        write_file_prefix(file, INTERPRETER)
+        with zipfile.ZipFile(file, "w") as whole:
+
+            def add(name: str, data: bytes, kind: int = zipfile.ZIP_DEFLATED) -> None:
+                write_to_zipapp(whole, name, data, moment, kind)
+
+            for path in () if slim else sorted(scratch.glob("*.pack")):
+                starts[path.stem] = file.tell() + 30 + len("fast/" + path.name)  # behind its local header, which has a fixed part of 30 bytes
+                add("fast/" + path.name, path.read_bytes(), zipfile.ZIP_STORED)
+                add("fast/" + path.stem, path.with_suffix(".code").read_bytes(), zipfile.ZIP_STORED)
+            key = hashlib.sha256(source).hexdigest()[:12]
+            add("__main__.py", (ENTRY % (starts, key)).encode())
+            for name, data in archive_texts(source, key, parts).items():
+                add(name, data)
+            for name, data in sorted(sets.items()):
+                add("vendor/%s.tar.xz" % name, data, zipfile.ZIP_STORED)
+    draft.chmod(0o755)
+    draft.replace(target)
+
+
+def archive_texts(source: bytes, key: str, parts: List[Part]) -> Dict[str, bytes]:
+    """What stands in the archive as text: name → contents."""
+    import json
+
+    listed = [part._asdict() for part in parts]
+    texts = "\n\n".join("%s %s\n\n%s" % (part.name, part.version, part.text) for part in parts)
+    files = {"slow.py": SLOW.encode(), "ctx.py": source, "LICENSE": (ROOT / "LICENSE").read_bytes(), "LICENSES.vendored": texts.encode()}
+    files["build.json"] = json.dumps({"key": key, "parts": [{k: v for k, v in part.items() if k != "text"} for part in listed]}, indent=1).encode()
+    files.update(("grammars/" + path.name, path.read_bytes()) for path in sorted((ROOT / "grammars").glob("*.scm")))
+    return files
+
+
+def pinned() -> Tuple[Dict[str, str], Dict[str, str]]:
+    """The packages (name → version) and their wheels (file name → SHA-256) of grammars.toml."""
+    try:
+        import tomllib
+    except ImportError:
+        import tomli as tomllib
+    with open(PINS, "rb") as file:
+        packages = tomllib.load(file)["packages"]
+    wheels = {wheel: digest for package in packages.values() for wheel, digest in package["wheels"].items()}
+    return {name: package["version"] for name, package in packages.items()}, wheels
+
+
+def fetch(wheel: str, digest: str, platform: str) -> Path:
+    """One wheel in WHEELS, downloaded unless it is there. Raises Trouble."""
+    path = WHEELS / wheel
+    if not path.exists():
+        download(wheel, digest, platform)
+    if hashlib.sha256(path.read_bytes()).hexdigest() != digest:
+        raise Trouble("%s is not what %s pins: remove it" % (path, PINS.name))
+    return path
+
+
+def download(wheel: str, digest: str, platform: str) -> None:
+    """Let pip get a wheel for a platform. Raises Trouble."""
+    name, version, tag = wheel.split("-")[:3]
+    python = (3, int(tag[3:])) if name == "tree_sitter" else OLDEST
+    tags = [word for tag in PLATFORMS[platform] for word in ("--platform", tag)]
+    with tempfile.TemporaryDirectory(dir=WHEELS) as folder:
+        wanted = Path(folder) / "wanted.txt"
+        wanted.write_text("%s==%s --hash=sha256:%s\n" % (name.replace("_", "-"), version, digest))
+        command = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--only-binary", ":all:", "--implementation", "cp",
+                   "--python-version", "%d.%d" % python, "--abi", "cp%d%d" % python, "--abi", "abi3", *tags, "-d", folder, "-r", str(wanted)]  # fmt: skip
+        quietly(command, "%s could not be downloaded, see above: it needs a package index, this once" % wheel)
+        (Path(folder) / wheel).replace(WHEELS / wheel)
+
+
+def fits(wheel: str, platform: str) -> bool:
+    """Whether a wheel is for a platform, by its name."""
+    return any(tag in wheel[:-4].split("-")[-1].split(".") for tag in PLATFORMS[platform])
+
+
+def vendored(chosen: Sequence[str]) -> Tuple[List[Part], Dict[str, bytes]]:
+    """What is inside besides ctx itself: the packages, and for each platform their files as a compressed tar. Raises Trouble."""
+    import zipfile
+
+    packages, wheels = pinned()
+    WHEELS.mkdir(exist_ok=True)
+    parts, sets = [], {}
+    for platform in chosen:
+        members: Dict[str, bytes] = {}
+        for wheel, digest in wheels.items():
+            if not fits(wheel, platform):
+                continue
+            with zipfile.ZipFile(fetch(wheel, digest, platform)) as opened:
+                members.update((name, opened.read(name)) for name in opened.namelist() if is_needed(name))
+        sets[platform] = tarred(members)
+    for name, version in packages.items():
+        own = {wheel: digest for wheel, digest in wheels.items() if wheel.startswith("%s-%s-" % (name.replace("-", "_"), version))}
+        parts.append(part_of(name, version, own))
+    return parts, sets
+
+
+def is_needed(name: str) -> bool:
+    """Whether a file of a wheel is used when it runs."""
+    return name.endswith((".so", "/__init__.py"))
+
+
+def tarred(members: Dict[str, bytes]) -> bytes:
+    """Files as a tar, compressed as one; the same bytes for the same files."""
+    import io
+    import lzma
+    import tarfile
+
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w", format=tarfile.USTAR_FORMAT) as tar:
+        for name in sorted(members, key=lambda name: (name.rpartition("/")[0], name)):
+            entry = tarfile.TarInfo(name)
+            entry.size, entry.mode = len(members[name]), 0o600
+            tar.addfile(entry, io.BytesIO(members[name]))
+    return lzma.compress(buffer.getvalue(), preset=9 | lzma.PRESET_EXTREME)
+
+
+def part_of(name: str, version: str, wheels: Dict[str, str]) -> Part:
+    """A package's licence, as its wheel has it."""
+    import email
+    import zipfile
+
+    here = [WHEELS / wheel for wheel in wheels if (WHEELS / wheel).exists()]
+    with zipfile.ZipFile(here[0]) as opened:
+        names = opened.namelist()
+        about = email.message_from_bytes(opened.read(next(name for name in names if name.endswith(".dist-info/METADATA"))))
+        texts = [opened.read(name).decode() for name in names if ".dist-info/" in name and "LICENSE" in name.upper().rpartition("/")[2]]
+    licence = about.get("License-Expression") or about.get("License") or "see its text"
+    return Part(name, version, licence, "\n".join(texts) or "%s\n" % licence, wheels)
+
+
+COMMANDS = {"test": test, "bench": bench, "archive": archive}
 
 
 def main(argv: List[str]) -> int:
-    if not argv or argv[0] not in COMMANDS:
-        print("build: say which: " + " or ".join("`python3 build.py %s`" % name for name in COMMANDS), file=sys.stderr)
+    name, arguments = (argv[0], argv[1:]) if argv and not argv[0].startswith("-") else ("", argv)
+    if name and name not in COMMANDS:
+        print("build: say which: `python3 build.py`, `python3 build.py test` or `python3 build.py bench`", file=sys.stderr)
         return 2
     try:
-        return COMMANDS[argv[0]](argv[1:])
+        return COMMANDS[name](arguments) if name else dist(arguments)
     except Trouble as trouble:
         print("build: %s" % trouble, file=sys.stderr)
         return 2

@@ -352,6 +352,47 @@ def hold_standard_descriptors() -> None:
             posix.open("/dev/null", posix.O_RDWR | posix.O_CLOEXEC)  # takes the lowest free number, which is this one
 
 
+BUILD_GRACE = 86400  # seconds that a directory of a build outlives its successor: what began with it may still have to read it
+
+
+def write_directory(folder: str, files: Dict[str, bytes]) -> None:
+    """Write a directory of files in one step; it is fine if somebody else was quicker. Raises OSError."""
+    draft = temporary_beside(folder)
+    for name, data in files.items():
+        make_dirs("%s/%s" % (draft, name.rpartition("/")[0]))
+        write_atomic("%s/%s" % (draft, name), data, 0o700 if name == "ctx" else 0o600)
+    try:
+        posix.rename(draft, folder)
+    except OSError:
+        remove_directory(draft)
+        if not exists(folder):
+            raise
+
+
+def collect_builds(folder: str, keep: str) -> None:
+    """Remove what is in a directory of builds, but for one and those that were replaced (or made) within the grace."""
+    for name in list_dir(folder):
+        path = "%s/%s" % (folder, name)
+        try:
+            old = posix.stat(path).st_mtime < now() - BUILD_GRACE
+        except OSError:  # a draft, renamed meanwhile
+            continue
+        if old and path != keep:
+            remove_directory(path)
+
+
+def remove_directory(path: str) -> None:
+    """Remove a directory and what is in it, as far as possible."""
+    for name in list_dir(path):
+        inside_it = "%s/%s" % (path, name)
+        if not remove(inside_it):
+            remove_directory(inside_it)
+    try:
+        posix.rmdir(path)
+    except OSError:
+        pass
+
+
 def home() -> str:
     """The user's home directory, "" when there is none."""
     path = getenv("HOME")
@@ -448,6 +489,30 @@ def session() -> str:
         if getenv(name):
             return getenv(name)
     return ""
+
+
+def own_archive() -> str:
+    """The one file that holds this program and what came with it: the file that was started, or that an installed build was made from;
+    "" if this is no such file."""
+    import zipimport
+
+    path = absolute(__file__)
+    for candidate in (path, path.rpartition("/")[0] + "/ctx.pyz"):
+        try:
+            return str(zipimport.zipimporter(candidate).archive)
+        except ImportError:
+            continue
+    return ""
+
+
+def shipped(name: str) -> bytes:
+    """A file that came with this program, inside of its archive or beside it. Raises OSError."""
+    import zipimport
+
+    archive = own_archive()
+    if archive:
+        return bytes(zipimport.zipimporter(archive).get_data("%s/%s" % (archive, name)))
+    return read_file("%s/%s" % (absolute(__file__).rpartition("/")[0], name))
 
 
 def to_json(value: Any) -> str:
@@ -16119,11 +16184,9 @@ def cache_extraction(key: str, found: Extraction) -> None:
 
 
 def grammar_query(language: str) -> bytes:
-    """The query that finds what a program of that language defines, calls and imports; b"" when it is not beside this program."""
-    loader: Any = globals().get("__loader__")
-    name = "%s/grammars/%s.scm" % (__file__.rpartition("/")[0] or ".", language)
+    """The query that finds what a program of that language defines, calls and imports; b"" when it did not come with this program."""
     try:
-        return bytes(loader.get_data(name)) if loader and hasattr(loader, "get_data") else read_file(name)
+        return shipped("grammars/%s.scm" % language)
     except OSError:
         return b""
 
@@ -16131,10 +16194,60 @@ def grammar_query(language: str) -> bytes:
 _parsers: Dict[str, Tuple[Any, Any]] = {}  # of each language: (parser, query cursor)
 
 
+_vendored: List[str] = []  # the directory of `vendored`, once it was asked for
+
+
+def vendored() -> str:
+    """Where tree-sitter and the grammars that came inside of this program are, for this machine and Python: unpacked when they are first
+    asked for; "" where none came, or nothing can be unpacked."""
+    if not _vendored:
+        try:
+            key = sha256(shipped("build.json")).hexdigest()[:12]
+            place = "%s/vendored/%s-%s-%d%d" % (writable_store().root, key, machine(), *sys.version_info[:2])
+            if not exists(place):
+                write_directory(place, unpacked(shipped("vendor/%s.tar.xz" % machine())))
+                collect_builds(place.rpartition("/")[0], place)
+            _vendored.append(place)
+        except (OSError, ImportError, EOFError, ValueError):
+            _vendored.append("")
+    return _vendored[0]
+
+
+def machine() -> str:
+    """What this machine is called in the archive."""
+    system = "macos" if sys.platform == "darwin" else "linux"
+    try:
+        posix.confstr("CS_GNU_LIBC_VERSION")
+    except (OSError, ValueError):  # another C library
+        system = "musl" if system == "linux" else system
+    return "%s-%s" % (system, posix.uname().machine)
+
+
+def unpacked(data: bytes) -> Dict[str, bytes]:
+    """The files of a compressed tar that this Python can use. Raises ValueError."""
+    import io
+    import lzma
+    import tarfile
+
+    foreign, own = ".cpython-", ".cpython-%d%d-" % sys.version_info[:2]
+    found = {}
+    try:
+        with tarfile.open(fileobj=io.BytesIO(lzma.decompress(data))) as tar:
+            for entry in tar:
+                file = tar.extractfile(entry)
+                if file and (own in entry.name or foreign not in entry.name):
+                    found[entry.name] = file.read()
+    except (lzma.LZMAError, tarfile.TarError) as error:
+        raise ValueError(str(error)) from None
+    return found
+
+
 def parser_of(language: str, query: bytes) -> Tuple[Any, Any]:
     """A parser of a language, and what runs its query. Raises ImportError, AttributeError, ValueError, TypeError, OSError: not installed,
     or of a version that does not fit."""
     if language not in _parsers:
+        if vendored() and vendored() not in sys.path:
+            sys.path.append(vendored())
         import tree_sitter  # type: ignore[import-not-found,unused-ignore]
 
         module, _, function = _GRAMMARS.get(language, language.replace("-", "_") + " language").partition(" ")
@@ -18240,8 +18353,8 @@ def undefined(*words: Any, _self: Any, **options: Any) -> Any:
     return _self(*words, **options)
 
 
-def run_pack(path: str, file: str, entry: str) -> None:
-    """Run one definition of the pack at `path`: "__main__", or a function that takes `sys.argv`. With the two before it, this is what
+def run_pack(path: str, file: str, entry: str, start: int = 0) -> None:
+    """Run one definition of the pack at byte `start` of the file at `path`: "__main__", or a function that takes `sys.argv`. With the two before it, this is what
     the bytecode files of a build hold."""
     import gc
     import posix
@@ -18249,7 +18362,7 @@ def run_pack(path: str, file: str, entry: str) -> None:
 
     gc.set_threshold(50_000)  # most calls end before there is garbage to look for, and looking costs a tenth of them
     fd = posix.open(path, posix.O_RDONLY | posix.O_CLOEXEC)  # stays open: the file may be replaced while this runs
-    space = unpack(lambda offset, size: posix.pread(fd, size, offset), file)
+    space = unpack(lambda offset, size: posix.pread(fd, size, start + offset), file)
     space["__define__"](entry)
     if entry in space:
         space[entry](sys.argv)
@@ -18279,8 +18392,6 @@ def magic_number() -> bytes:
 # An installed ctx is a directory that is never changed: builds/<hash>-<bytecode version>. What hosts and users name is the link
 # `current` to the newest, so that a new build changes none of their files (Codex trusts a hook by the hash of its text).
 
-BUILD_GRACE = 86400  # seconds that a build outlives its successor: what runs of it may still have to begin again from its files
-
 LAUNCHER = """\
 %(start)s
 from _frozen_importlib_external import MAGIC_NUMBER
@@ -18300,18 +18411,11 @@ exec(code, {"__name__": "__main__", "__file__": %(launcher)r})
 
 
 def own_source() -> bytes:
-    """The text of this program: this file, the one in an archive, or the one beside a launcher. Raises CtxError when it is not there."""
+    """The text of this program: this file, the one in its archive, or the one beside a launcher. Raises CtxError when it is not there."""
     try:
-        if __file__.endswith(".py"):
-            return read_file(__file__)
-        import zipfile
-
-        if not zipfile.is_zipfile(__file__):
-            return read_file(absolute(__file__).rsplit("/", 1)[0] + "/ctx.py")
-        with zipfile.ZipFile(__file__) as archive:
-            return archive.read("ctx.py")
-    except (OSError, KeyError) as error:
-        raise CtxError("%s: its source is not there: %s" % (__file__, error), "start ctx.py or ctx.pyz itself") from None
+        return read_file(__file__) if __file__.endswith(".py") else shipped("ctx.py")
+    except OSError as error:
+        raise CtxError("%s: its source is not there: %s" % (__file__, error.strerror or error), "start ctx.py or ctx.pyz itself") from None
 
 
 def own_python() -> str:
@@ -18331,7 +18435,7 @@ def install_build() -> str:
         digest = sha256(b"\0".join([source, own_python().encode(), root.encode()])).hexdigest()
         folder = "%s/builds/%s-%s" % (root, digest[:12], magic_number()[:2].hex())
         if not exists(folder):
-            write_build(folder, build_files(source, folder, link + "/ctx"))
+            write_directory(folder, build_files(source, folder, link + "/ctx"))
         if exists(link):
             posix.utime(link)  # the grace of what it leads to begins
         point_to(link, folder)
@@ -18351,6 +18455,7 @@ def build_files(source: bytes, folder: str, launcher: str) -> Dict[str, bytes]:
         "hook.pyc": bytecode(source, start % "hook_entry"),
         "ctx": (LAUNCHER % names).encode(),
         "ctx.py": source,
+        **({"ctx.pyz": read_file(own_archive())} if own_archive() else {}),
     }
 
 
@@ -18367,47 +18472,11 @@ def hook_entry(argv: Sequence[str]) -> None:
     hook_main(argv[1:], lambda: gate_answer)
 
 
-def write_build(folder: str, files: Dict[str, bytes]) -> None:
-    """Write a directory of files in one step; it is fine if somebody else was quicker. Raises OSError."""
-    draft = temporary_beside(folder)
-    make_dirs(draft)
-    for name, data in files.items():
-        write_atomic("%s/%s" % (draft, name), data, 0o700 if name == "ctx" else 0o600)
-    try:
-        posix.rename(draft, folder)
-    except OSError:
-        remove_directory(draft)
-        if not exists(folder):
-            raise
-
-
 def point_to(link: str, target: str) -> None:
     """Make `link` a symbolic link to `target`, in one step. Raises OSError."""
     draft = temporary_beside(link)
     posix.symlink(target, draft)
     posix.rename(draft, link)
-
-
-def collect_builds(folder: str, keep: str) -> None:
-    """Remove what is in a directory of builds, but for one and those that were replaced (or made) within the grace."""
-    for name in list_dir(folder):
-        path = "%s/%s" % (folder, name)
-        try:
-            old = posix.stat(path).st_mtime < now() - BUILD_GRACE
-        except OSError:  # a draft, renamed meanwhile
-            continue
-        if old and path != keep:
-            remove_directory(path)
-
-
-def remove_directory(path: str) -> None:
-    """Remove a directory of files, as far as possible."""
-    for name in list_dir(path):
-        remove("%s/%s" % (path, name))
-    try:
-        posix.rmdir(path)
-    except OSError:
-        pass
 
 
 # ── JSON as its owner wrote it
@@ -20036,9 +20105,24 @@ def why_verb(options: Options, words: List[str]) -> int:
 def version_verb(options: Options, words: List[str]) -> int:
     """ctx version"""
     no_words(words)
+    if "--licenses" in options:
+        write_out(shipped_text("LICENSE") + b"\n" + shipped_text("LICENSES.vendored"))
+        return 0
     python = "%d.%d.%d" % sys.version_info[:3]
-    report(options, {"ctx": VERSION, "python": python, "store": FORMAT}, ["ctx %s (Python %s)" % (VERSION, python)])
+    build = from_json(shipped_text("build.json") or b'{"parts":[]}') if "--build" in options else {}
+    lines = ["ctx %s (Python %s)" % (VERSION, python)]
+    for part in build.get("parts", ()):
+        lines += ["%s %s  %s" % (part["name"], part["version"], part["licence"]), *("  %s  sha256:%s" % pair for pair in sorted(part["wheels"].items()))]
+    report(options, dict(build, ctx=VERSION, python=python, store=FORMAT), lines)
     return 0
+
+
+def shipped_text(name: str) -> bytes:
+    """A text that came with this program; b"" where it did not."""
+    try:
+        return shipped(name)
+    except OSError:
+        return b""
 
 
 def help_verb(options: Options, words: List[str]) -> int:
@@ -20171,7 +20255,9 @@ A table [profile.NAME] in ctx.toml says how a tool's reports read (docs/profiles
 file are used as they are; those of a workspace once you trust them, until one of them changes. check tries a profile, trusted or not, on a
 sample: what it finds, and which lines it leaves unread; 0 when that agrees with the tool's own counts, else 1.""",
          ["ctx profile list", "ctx profile check mytool < sample.txt", "ctx profile trust"]),
-    Verb("version", "version", "print the version", version_verb, [_JSON], "", ["ctx version"]),
+    Verb("version", "version", "print the version", version_verb,
+         [("--build", "", "also every part that came with it, with version, licence and hashes"), ("--licenses", "", "the licences of all parts"), _JSON], "",
+         ["ctx version", "ctx version --build"]),
     Verb("help", "help [VERB]", "print this, or what a verb does", help_verb, [], "", ["ctx help run"]),
 ]  # fmt: skip
 _SPELLINGS = {"-h": "help", "--help": "help", "-V": "version", "--version": "version"}
@@ -20216,6 +20302,11 @@ def main(argv: Sequence[str]) -> int:
     return status
 
 
-if __name__ == "__main__":
+def command() -> None:
+    """What starts when ctx is started."""
     insist_on_utf8()
     posix._exit(main(sys.argv[1:]))
+
+
+if __name__ == "__main__":
+    command()

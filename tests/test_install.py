@@ -885,7 +885,8 @@ def test_an_archive_is_installed_too(built, user, tmp_path):
     assert installed != before
     assert run([built / "ctx", "setup", "claude"]).returncode == 0
     assert os.path.realpath(built) == installed
-    (built / "ctx.py").unlink()
+    for name in ("ctx.py", "ctx.pyz"):
+        (built / name).unlink()
     done = run([built / "ctx", "setup", "claude"])
     assert done.returncode == 2 and b"its source is not there" in done.stderr
 

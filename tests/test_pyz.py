@@ -1,0 +1,253 @@
+"""The one file: it starts on every Python there is, from anywhere, whatever the machine refuses it; the same inputs give the same bytes."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+import zipfile
+from pathlib import Path
+
+import pytest
+from harness import can_mount
+
+import build
+
+pytestmark = pytest.mark.once
+
+ROOT = Path(__file__).resolve().parent.parent
+BASE = os.path.realpath(getattr(sys, "_base_executable", sys.executable))  # has nothing installed that came inside of the file
+TOOLS = os.environ.get("CTX_BUILD_PYTHON", sys.executable)  # has shiv
+
+
+def packed(folder, pythons):
+    """Packs of ctx.py by some interpreters."""
+    folder.mkdir(exist_ok=True)
+    for python in pythons:
+        subprocess.run([python, "-I", "-B", "-c", build.PACK, str(ROOT), str(folder)], check=True)
+    return folder
+
+
+def made(target, packs, *options):
+    subprocess.run([TOOLS, str(ROOT / "build.py"), "archive", str(packs), *options, "-o", str(target)], check=True, stdout=subprocess.PIPE)
+    return target
+
+
+@pytest.fixture(scope="module")
+def pythons():
+    return [python.path for version, python in sorted(build.interpreters().items()) if version >= (3, 8)]
+
+
+@pytest.fixture(scope="module")
+def packs(tmp_path_factory, pythons):
+    return packed(tmp_path_factory.mktemp("packs"), pythons)
+
+
+@pytest.fixture(scope="module")
+def slim(tmp_path_factory, packs):
+    return made(tmp_path_factory.mktemp("slim") / "ctx.pyz", packs, "--slim")
+
+
+@pytest.fixture(scope="module")
+def full(tmp_path_factory, packs):
+    """With the grammars of one platform."""
+    return made(tmp_path_factory.mktemp("full") / "ctx.pyz", packs, "--platform", "linux-x86_64")
+
+
+@pytest.fixture(params=["slim", "full"])
+def pyz(request):
+    return request.getfixturevalue(request.param)
+
+
+def start(command, home, *, env=None, **options):
+    """Run a command in an environment that has nothing but a PATH and, unless None, a HOME."""
+    variables = {"PATH": os.defpath, **({} if home is None else {"HOME": str(home)}), **(env or {})}
+    return subprocess.run(command, env=variables, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60, **options)
+
+
+def test_it_starts_on_every_python(pyz, pythons, tmp_path):
+    for python in pythons:
+        for _ in range(2):  # from what is inside; from what the first start has kept
+            done = start([python, str(pyz), "version"], tmp_path)
+            assert done.stderr == b"" and re.fullmatch(rb"ctx [\d.]+ \(Python [\d.]+\)\n", done.stdout)
+
+
+def test_it_runs_captures_and_reads_back(pyz, pythons, tmp_path):
+    for python in pythons:
+        done = start([python, str(pyz), "run", "--", "seq", "5000"], tmp_path)
+        assert done.returncode == 0 and done.stdout.startswith(b"[ctx run:") and done.stderr == b""
+        line = done.stdout.decode().split("next:\n  ")[1].split("\n")[0]
+        assert start(["sh", "-c", line], tmp_path).stdout.startswith(b"1\n2\n3\n")
+        assert start([python, str(pyz), "run", "--", "sh", "-c", "exit 7"], tmp_path).returncode == 7
+
+
+def test_it_is_an_executable_file(pyz, tmp_path):
+    assert os.access(pyz, os.X_OK) and start([str(pyz), "version"], tmp_path, env={"PATH": os.path.dirname(sys.executable) + ":" + os.defpath}).returncode == 0
+
+
+def test_the_hook_answers_from_it(pyz, pythons, tmp_path):
+    event = json.dumps({"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": "git commit -m x"}, "cwd": str(tmp_path)}).encode()
+    for python in pythons:
+        for words in (["hook", "claude", "pre"], ["hook"]):
+            done = subprocess.run([python, str(pyz), *words], input=event, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env={"HOME": str(tmp_path)}, timeout=60)
+            assert (done.returncode, done.stderr) == (0, b"")
+
+
+@pytest.mark.parametrize("flags", [["-I"], ["-S"], ["-E"], ["-I", "-S", "-E"], ["-O"], ["-OO"], ["-X", "utf8=0"], ["-B"]], ids=" ".join)
+def test_flags_of_the_interpreter(pyz, tmp_path, flags):
+    assert start([sys.executable, *flags, str(pyz), "version"], tmp_path).returncode == 0
+
+
+@pytest.mark.parametrize("home", ["none", "missing", "read-only", "a file"])
+def test_a_home_that_cannot_be_used(pyz, tmp_path, home):
+    place = {"none": None, "missing": "/nonexistent", "a file": tmp_path / "file", "read-only": tmp_path / "closed"}[home]
+    if home == "a file":
+        place.write_text("")
+    if home == "read-only":
+        place.mkdir(mode=0o500)
+    env = {"TMPDIR": str(tmp_path), "LANG": "C", "PYTHONDONTWRITEBYTECODE": "1", "PYTHONSAFEPATH": "1"}
+    for _ in range(2):
+        done = start([sys.executable, str(pyz), "run", "--", "echo", "fine"], place, env=env)
+        assert (done.returncode, done.stdout) == (0, b"fine\n")
+
+
+def test_nothing_is_left_in_the_working_directory(pyz, tmp_path):
+    (tmp_path / "work").mkdir()
+    start([sys.executable, str(pyz), "version"], tmp_path, cwd=tmp_path / "work")
+    assert not list((tmp_path / "work").iterdir())
+
+
+def test_twenty_first_starts_at_once(slim, tmp_path):
+    env = {"PATH": os.defpath, "HOME": str(tmp_path)}
+    started = [subprocess.Popen([sys.executable, str(slim), "version"], env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE) for _ in range(20)]
+    ended = [process.communicate(timeout=100) for process in started]
+    assert {process.returncode for process in started} == {0} and {err for _, err in ended} == {b""} and len({out for out, _ in ended}) == 1
+    assert len(list((tmp_path / ".local/state/ctx/bytecode").iterdir())) == 1
+
+
+def test_bytecode_that_was_cut_off_or_is_another_users_is_not_run(slim, tmp_path):
+    start([sys.executable, str(slim), "version"], tmp_path)
+    (kept,) = (tmp_path / ".local/state/ctx/bytecode").iterdir()
+    for data in (b"", kept.read_bytes()[:5000], b"garbage"):
+        kept.chmod(0o600)
+        kept.write_bytes(data)
+        done = start([sys.executable, str(slim), "version"], tmp_path)
+        assert done.returncode == 0 and done.stderr == b""
+
+
+def test_bytecode_of_the_build_before_is_collected(slim, tmp_path):
+    folder = tmp_path / ".local/state/ctx/bytecode"
+    start([sys.executable, str(slim), "version"], tmp_path)
+    (kept,) = folder.iterdir()
+    other = folder / ("000000000000" + kept.name[12:])
+    kept.rename(other)
+    start([sys.executable, str(slim), "version"], tmp_path)
+    assert [path.name for path in folder.iterdir()] == [kept.name]
+
+
+def test_it_can_be_replaced_while_it_runs(full, slim, tmp_path):
+    program = tmp_path / "ctx.pyz"
+    shutil.copy(full, program)
+    command = [sys.executable, str(program), "run", "--", "sh", "-c", "touch %s/ready; while [ ! -e %s/go ]; do sleep 0.05; done; seq 5000" % (tmp_path, tmp_path)]
+    process = subprocess.Popen(command, env={"PATH": os.defpath, "HOME": str(tmp_path)}, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    while not (tmp_path / "ready").exists():
+        time.sleep(0.05)
+    shutil.copy(slim, tmp_path / "new")
+    (tmp_path / "new").rename(program)
+    (tmp_path / "go").touch()
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, err) == (0, b"") and out.startswith(b"[ctx run:") and b"5,000 lines" in out
+
+
+def test_the_same_inputs_give_the_same_bytes(tmp_path, full):
+    again = packed(tmp_path / "again", [sys.executable])
+    once = made(tmp_path / "one.pyz", packed(tmp_path / "packs", [sys.executable]), "--platform", "linux-x86_64")
+    assert once.read_bytes() == made(tmp_path / "two.pyz", again, "--platform", "linux-x86_64").read_bytes()
+
+
+def test_its_checksum_stands_beside_it(pyz):
+    digest, name = Path(str(pyz) + ".sha256").read_text().split()
+    assert digest == hashlib.sha256(pyz.read_bytes()).hexdigest() and name == pyz.name
+
+
+def test_sizes(slim, full):
+    """Targets: 400 KB without grammars; with those of all six platforms 20 MB, of which one may take a fifth of what the packs leave."""
+    assert slim.stat().st_size <= 400_000
+    with zipfile.ZipFile(full) as archive:
+        assert len(archive.namelist()) <= 60 and sum(info.compress_size for info in archive.infolist() if info.filename.startswith("vendor/")) <= 3_000_000
+
+
+def test_it_lists_its_parts_and_their_licences(full, slim, tmp_path):
+    packages, wheels = build.pinned()
+    parts = json.loads(start([sys.executable, str(full), "version", "--build", "--json"], tmp_path).stdout)["parts"]
+    assert {part["name"]: part["version"] for part in parts} == packages
+    assert {wheel: digest for part in parts for wheel, digest in part["wheels"].items()} == wheels
+    assert all(part["licence"] for part in parts)
+    texts = start([sys.executable, str(full), "version", "--licenses"], tmp_path).stdout
+    assert b"Apache License" in texts and texts.count(b"Permission is hereby granted") >= len(packages)
+    assert b"tree-sitter" not in start([sys.executable, str(slim), "version", "--build"], tmp_path).stdout
+
+
+CODE = "class Box {\n  open (a) {\n    return a\n  }\n}\n" * 3
+
+
+def outline(pyz, home, python=BASE, **options):
+    """The engine that told the outline of a JavaScript file, and how many symbols it found."""
+    work = home / "work"
+    work.mkdir(exist_ok=True)
+    (work / "box.js").write_text(CODE)
+    done = start([python, str(pyz), "outline", "box.js", "--json"], options.pop("user", home), cwd=work, **options)
+    assert done.returncode == 0 and b"Traceback" not in done.stderr, done
+    answer = json.loads(done.stdout)
+    return answer["engine"].split()[0], answer["total"]
+
+
+def test_grammars_are_unpacked_for_the_pythons_that_can_use_them(full, slim, pythons, tmp_path):
+    for python in pythons:
+        version = tuple(int(part) for part in subprocess.check_output([python, "-c", "import sys; print(*sys.version_info[:2])"]).split())
+        for _ in range(2):
+            assert outline(full, tmp_path, python) == ("tree-sitter" if version >= (3, 10) else "lexical", 6)
+        shutil.rmtree(tmp_path / ".local/state/ctx/symbols", ignore_errors=True)
+    assert outline(slim, tmp_path / "work", user=tmp_path / "none")[0] == "lexical"
+
+
+def test_twenty_first_uses_of_a_grammar_at_once(full, tmp_path):
+    work = tmp_path / "work"
+    work.mkdir()
+    (work / "box.js").write_text(CODE)
+    command, env = [BASE, str(full), "outline", "box.js", "--json"], {"PATH": os.defpath, "HOME": str(tmp_path)}
+    started = [subprocess.Popen(command, env=env, cwd=work, stdout=subprocess.PIPE, stderr=subprocess.PIPE) for _ in range(20)]
+    ended = [process.communicate(timeout=100) for process in started]
+    assert {json.loads(out)["engine"].split()[0] for out, _ in ended} == {"tree-sitter"} and {err for _, err in ended} == {b""}
+    assert len(list((tmp_path / ".local/state/ctx/vendored").iterdir())) == 1
+
+
+def test_a_home_without_room_for_grammars(full, tmp_path):
+    closed = tmp_path / "closed"
+    closed.mkdir(mode=0o500)
+    engine, count = outline(full, tmp_path, user=closed, env={"TMPDIR": str(closed)})
+    assert count == 6 and (engine == "lexical" or os.geteuid() == 0)
+
+
+@pytest.mark.skipif(not can_mount(), reason="nothing can be mounted here")
+@pytest.mark.parametrize("options", ["noexec", "size=1m"])
+def test_a_store_where_grammars_cannot_be_loaded_or_kept(full, tmp_path, options):
+    home = tmp_path / "home"
+    home.mkdir()
+    (tmp_path / "box.js").write_text(CODE)
+    line = "mount -t tmpfs -o %s none %s && cd %s && exec %s %s outline box.js --json" % (options, home, tmp_path, BASE, full)
+    env = {"PATH": os.environ["PATH"], "HOME": str(home), "TMPDIR": str(home)}
+    done = subprocess.run(["unshare", "-m", "sh", "-c", line], env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=100)
+    answer = json.loads(done.stdout)
+    assert done.returncode == 0 and answer["engine"].split()[0] == "lexical" and answer["total"] == 6
+
+
+@pytest.mark.parametrize("words", [["--fast"], ["--platform", "amiga", "-o", "x"]])
+def test_what_build_cannot_take(words):
+    done = subprocess.run([sys.executable, str(ROOT / "build.py"), *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=100)
+    assert done.returncode == 2 and b"linux-x86_64" in done.stderr
