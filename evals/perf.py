@@ -17,6 +17,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from functools import partial
 from typing import Callable, Dict, List, Optional, Sequence, Tuple
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -170,6 +171,32 @@ HOOK_COMMANDS = {
 }
 
 
+def row_pyz(bench: Bench) -> Row:
+    """The one file, as a hand-written hook would start it, on each Python at hand."""
+    what, target = "`python ctx.pyz hook`, before a command, against `python -c pass`", "≤ 1.5× (3.11), ≤ 1.3× (3.12 on)"
+    pyz, event = ROOT + "/dist/ctx.pyz", bench.path("pyz.json")
+    if not os.path.exists(pyz):
+        return what, target, "not built: python3 build.py"
+    sys.path.insert(0, ROOT)
+    import build
+
+    with open(event, "w") as file:
+        json.dump({"cwd": bench.dir, "permission_mode": "default", "hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": HOOK_COMMANDS["bounded"]}}, file)
+    parts = []
+    for version, python in sorted(build.interpreters().items()):
+        path = bench.python if python.name == "3.11" else python.path
+        contenders = {"pass": [path, "-c", "pass"], "hook": [path, pyz, "hook", "claude", "pre"]}
+        if version in build.EVERY:
+            times = turns(40, {name: partial(first_of, bench.run, words, event) for name, words in contenders.items()})
+            parts.append("%s %.2f×" % (python.name, times["hook"] / times["pass"]))
+    return what, target, ", ".join(parts)
+
+
+def first_of(act: Callable[..., Tuple[float, float, int]], *words: object) -> float:
+    """The wall seconds of a run."""
+    return act(*words)[0]
+
+
 def row_script(bench: Bench) -> Row:
     script = [bench.python, ROOT + "/ctx.py", "version"]
     times = turns(20, {"script": lambda: bench.run(script)[0], "code": lambda: bench.run(bench.ctx("version"))[0]})
@@ -264,7 +291,7 @@ def row_search(bench: Bench) -> Row:
     return "`search` in 500 MB against GNU `grep -c`, LANG=C.UTF-8", "literal ≤ 1×, with a literal in it ≤ 1.5×", ", ".join(parts)
 
 
-ROWS = {"load": row_load, "true": row_run_true, "hook": row_hook, "script": row_script, "capture": row_capture, "digest": row_digest, "get": row_get, "search": row_search}
+ROWS = {"load": row_load, "true": row_run_true, "hook": row_hook, "pyz": row_pyz, "script": row_script, "capture": row_capture, "digest": row_digest, "get": row_get, "search": row_search}
 
 
 def real_python() -> str:
