@@ -16,7 +16,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 RELEASES = ("bullseye", "bookworm", "trixie")
-ARCHIVE = os.environ.get("CTX_DEBIAN", "http://deb.debian.org/debian")
+ARCHIVE = [os.environ["CTX_DEBIAN"]] if "CTX_DEBIAN" in os.environ else []  # else the one that debootstrap knows
 
 RUN = "run -- seq 5000"
 EMPTY = "env -i PATH=/usr/bin:/bin"
@@ -54,7 +54,7 @@ def build(release: str, folder: Path) -> str:
         return "only root can build one"
     draft = folder.with_name(folder.name + ".draft")
     shutil.rmtree(draft, ignore_errors=True)
-    command = ["debootstrap", "--variant=minbase", "--include=python3", release, str(draft), ARCHIVE]
+    command = ["debootstrap", "--variant=minbase", "--include=python3", release, str(draft), *ARCHIVE]
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=1200)
     if done.returncode:
         return done.stdout.decode(errors="replace").strip().split("\n")[-1]

@@ -251,3 +251,11 @@ def test_a_store_where_grammars_cannot_be_loaded_or_kept(full, tmp_path, options
 def test_what_build_cannot_take(words):
     done = subprocess.run([sys.executable, str(ROOT / "build.py"), *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=100)
     assert done.returncode == 2 and b"linux-x86_64" in done.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(3600)
+@pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("debootstrap"), reason="needs root and debootstrap")
+def test_other_systems(full):
+    done = subprocess.run([sys.executable, str(ROOT / "tests" / "roots.py"), str(full)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    assert done.returncode == 0, done.stdout.decode()
