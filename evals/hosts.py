@@ -345,7 +345,7 @@ def shell_facts(scratch: Path) -> Iterator[str]:
 
 # ── the receipts ──
 
-TESTS = ROOT / "tests" / "e2e" / "test_hosts.py"
+TESTS = ROOT / "tests" / "e2e" / "test_agents.py"
 # Why there is no test of an assertion with a host, by both.
 NOT_POSSIBLE = {
     ("test_a_trimmed_suite", "gemini"): "shown, not kept: its policy is about the text that runs, so ctx rewrites nothing",

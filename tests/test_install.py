@@ -11,6 +11,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import cases
 import pytest
 import test_corpus
 from hypothesis import given
@@ -75,13 +76,13 @@ def test_every_definition_can_be_the_first(packed):
             assert value == real or shown(value) == shown(real) or len(value) == len(real), name  # sets have no order
 
 
-@pytest.mark.parametrize("name", test_corpus.CASES[::17])
+@pytest.mark.parametrize("name", cases.NAMES[::17])
 def test_digests_are_those_of_the_source(packed, home, monkeypatch, name):
     environment = {b"CTX_HOME": str(home).encode(), b"HOME": str(home).encode(), b"PATH": b"/usr/bin:/bin"}
     monkeypatch.setattr(ctx.posix, "environ", environment)
     module = Module(packed())
-    monkeypatch.setattr(test_corpus, "ctx", module)
-    data, _ = module.digest_of(test_corpus.Case(name).keep(), test_corpus.SETTINGS, "ctx")
+    monkeypatch.setattr(cases, "ctx", module)
+    data, _ = module.digest_of(cases.Case(name).keep(), test_corpus.SETTINGS, "ctx")
     assert hashlib.sha256(data).hexdigest() == json.loads(test_corpus.DIGESTS.read_text())[name]
 
 
