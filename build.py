@@ -309,8 +309,9 @@ exec(marshal.loads(code) if start else compile(code, "slow.py", "exec"))
 SLOW = """\
 import os
 
-homes = [os.environ.get("CTX_HOME"), os.environ.get("XDG_STATE_HOME", "") + "/ctx", os.path.expanduser("~/.local/state/ctx")]
-folders = [home + "/bytecode" for home in homes if home and home[0] == "/" and home != "/ctx"]
+user, state = os.path.expanduser("~"), os.environ.get("XDG_STATE_HOME", "")
+homes = [os.environ.get("CTX_HOME", ""), state and state + "/ctx", os.path.isdir(user) and user + "/.local/state/ctx"]
+folders = [home + "/bytecode" for home in homes if home and home[0] == "/"]
 name, code = "/%s-%s" % (key, magic), None
 for folder in folders:
     try:

@@ -6101,6 +6101,7 @@ class Run:
 
         def read(start: int, end: int) -> bytes:
             at, parts = last_at_most(begins, start), []
+            end = min(end, begins[-1])
             while start < end:
                 stop = min(end, begins[at + 1])
                 offset = places[at] // 2 + start - begins[at]

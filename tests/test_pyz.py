@@ -105,7 +105,7 @@ def test_flags_of_the_interpreter(pyz, tmp_path, flags):
 
 @pytest.mark.parametrize("home", ["none", "missing", "read-only", "a file"])
 def test_a_home_that_cannot_be_used(pyz, tmp_path, home):
-    place = {"none": None, "missing": "/nonexistent", "a file": tmp_path / "file", "read-only": tmp_path / "closed"}[home]
+    place = {"none": None, "missing": tmp_path / "missing", "a file": tmp_path / "file", "read-only": tmp_path / "closed"}[home]
     if home == "a file":
         place.write_text("")
     if home == "read-only":
@@ -114,6 +114,7 @@ def test_a_home_that_cannot_be_used(pyz, tmp_path, home):
     for _ in range(2):
         done = start([sys.executable, str(pyz), "run", "--", "echo", "fine"], place, env=env)
         assert (done.returncode, done.stdout) == (0, b"fine\n")
+    assert not (tmp_path / "missing").exists()
 
 
 def test_nothing_is_left_in_the_working_directory(pyz, tmp_path):

@@ -920,7 +920,7 @@ def test_doctor_finds_each_damage(box, store):
     for wanted in (digests[0], digests[1], digests[2], runs[3].digest, runs[4].digest, runs[5].digest, digests[6]):
         assert wanted[:12] in text
     assert text.count("damaged") == 4 and text.count("missing") == 2 and text.count("torn") == 1
-    report = json.loads(box.ctx("doctor", "--json").stdout)
+    report = json.loads(box.ctx("doctor", "--store", "--json").stdout)
     assert sum(len(entry["problems"]) for entry in report) == 7
 
 
