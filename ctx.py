@@ -650,6 +650,38 @@ def note(entry: Dict[str, Any]) -> None:
             pass
 
 
+# The notes about the last test suite, <root>/suite, are lines. ASKED is added by a hook that has ctx run the suite; the run that was
+# asked for takes the file away, puts an empty one in its place, and in the end writes a line of JSON about itself into that. A hook
+# that sees anything else start which may change what the suite says deletes the file, whoever has it open: then nothing is known.
+ASKED = "asked"
+
+
+def suite_path() -> str:
+    """Where the notes about the last test suite are, "" where there is no place for them."""
+    return next((root + "/suite" for root in own_roots()), "")
+
+
+def suite_notes() -> List[str]:
+    """The notes about the last test suite; none where nothing is known."""
+    try:
+        return read_file(suite_path()).decode("utf-8", "replace").split("\n")[:-1]
+    except OSError:
+        return []
+
+
+def ask_suite() -> None:
+    """Note that a test suite is run through ctx next."""
+    try:
+        append_line(suite_path(), ASKED)
+    except OSError:
+        pass  # then it runs
+
+
+def forget_suite() -> bool:
+    """Drop what is known of the last test suite; whether there was anything that could be dropped."""
+    return remove(suite_path())
+
+
 # ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
 # 3 · shell
 # Knows bash's surface: words, operators and spans of one command line. Never knows programs or files.
@@ -2036,6 +2068,7 @@ EXECUTING_FD = frozenset(("-x", "-X", "--exec", "--exec-batch"))
 
 # Loop-shapes, each with the rung that it is for.
 SHAPES = {"identifier-search": "reuse-index", "pattern-search": "bounded-search", "suite": "failure-slice"}
+LOOKING = frozenset(("bounded", "content", "search"))  # kinds that leave a work tree as it is
 SEARCHES = frozenset("grep egrep fgrep ugrep rg ag ack git/grep".split())
 SEARCH_VALUES = frozenset(
     "-e -f -A -B -C -m -d -D -g -t -T -j -M --regexp --file --include --exclude --exclude-dir --glob --type --max-count --context"
@@ -2046,6 +2079,9 @@ SUITES = frozenset(
     " cargo/nextest/run ctest rspec phpunit pest dotnet/test swift/test mix/test flutter/test playwright/test rails/test bats"
     " prove".split()
 )
+SLICED = frozenset(("pytest", "-m/unittest"))  # those that depend on the work tree and on installed packages that can be named
+PLAIN_WRAPPERS = frozenset("timeout nice nohup stdbuf env".split())
+WINDOW_LEAST = 5  # lines of a search; of fewer, none is given to say how many there are
 SELECTORS = tuple("-k -m -t -run --lf --ff --last-failed --grep -g --filter --tests -E -R --test --testNamePattern".split())
 WHOLE = frozenset(". ./... tests tests/ test test/ spec spec/ discover ./tests ./test".split())  # operands that select nothing
 
@@ -2055,16 +2091,18 @@ class Facts:
 
     `program` is the text that starts ctx in the executing shell. `shadowed` are names that this shell takes for functions or
     aliases, and `executable(name)` says whether it finds a program on its PATH. `mode` is the host's permission mode, `background`
-    its flag for a command that it does not wait for. `unknown` is the setting `[guard] unknown`. `reads` says that on this host
-    reads and searches, too, must be captured before they run.
+    its flag for a command that it does not wait for. `unknown` and `collapse` are settings of `[guard]`. `reads` says that on this
+    host reads and searches, too, must be captured before they run, and `failed` that the last test suite that was captured failed.
     """
 
-    __slots__ = ("program", "shadowed", "executable", "mode", "background", "unknown", "reads")
+    __slots__ = ("program", "shadowed", "executable", "mode", "background", "unknown", "reads", "collapse", "failed")
 
     def __init__(self, program: str = "ctx", shadowed: FrozenSet[str] = frozenset(), executable: Callable[[str], bool] = bool,
-                 mode: str = "", background: bool = False, unknown: str = "leave", reads: bool = False) -> None:  # fmt: skip
+                 mode: str = "", background: bool = False, unknown: str = "leave", reads: bool = False, collapse: bool = False,
+                 failed: bool = False) -> None:  # fmt: skip
         self.program, self.shadowed, self.executable = program, shadowed, executable
         self.mode, self.background, self.unknown, self.reads = mode, background, unknown, reads
+        self.collapse, self.failed = collapse, failed
 
 
 class Reading:
@@ -2099,15 +2137,28 @@ class Verdict:
     """The judgment of one command line.
 
     `cls` is its class, `shape` the loop-shape that it has ("" for none) and `rung` the rung for that shape. `edits` are insertions
-    (offset, text) in ascending order; `reason` says in a few words what they do, or why there are none.
+    (offset, text) in ascending order, `fires` how many of them collapse a command; `reason` says in a few words what they do, or why
+    there are none.
     """
 
-    __slots__ = ("cls", "shape", "rung", "edits", "reason", "segments")
+    __slots__ = ("cls", "shape", "rung", "edits", "fires", "reason", "segments")
 
     def __init__(self, cls: str, reason: str, segments: Sequence[Segment] = (), shape: str = "") -> None:
         self.cls, self.reason, self.segments = cls, reason, segments
         self.shape, self.rung = shape, SHAPES.get(shape, "")
         self.edits: List[Tuple[int, str]] = []
+        self.fires = 0
+
+    @property
+    def suite(self) -> bool:
+        """The line runs one whole test suite, and else only looks."""
+        others = [segment for segment in self.segments if segment.kind not in LOOKING]
+        return len(others) == 1 and sliceable(others[0]) and not others[0].why
+
+    @property
+    def looks(self) -> bool:
+        """Nothing in the line may change what a test suite says."""
+        return self.cls in ("bounded", "noisy") and all(segment.kind in LOOKING for segment in self.segments)
 
 
 # the table
@@ -2553,10 +2604,12 @@ def find_insertions(line: Line, facts: Facts, verdict: Verdict) -> None:
     surroundings = Surroundings(line, facts)
     done: List[str] = []
     for segment in verdict.segments:
-        if wants_capture(segment, facts):
-            segment.why = surroundings.obstacle(segment)
+        verb = collapse_of(segment, facts)
+        if verb or wants_capture(segment, facts):
+            segment.why = surroundings.obstacle(segment, not segment.behind or bool(verb))
             if not segment.why:
-                verdict.edits.append(surroundings.insertion(segment))
+                verdict.edits.append(surroundings.insertion(segment, verb))
+                verdict.fires += bool(verb)
                 done.append(segment.rule.replace("/", " ") or segment.argv[0])
         surroundings.follow(segment)
     reasons = [segment.why for segment in verdict.segments if segment.why]
@@ -2609,8 +2662,8 @@ class Surroundings:
             return "%s would reach ctx too" % name
         return "PATH is replaced" if name == "PATH" and "$PATH" not in raw and "${PATH" not in raw else ""
 
-    def obstacle(self, segment: Segment) -> str:
-        """Why nothing may be inserted for `segment`, "" if it may."""
+    def obstacle(self, segment: Segment, in_front: bool) -> str:
+        """Why nothing may be inserted for `segment`, in front of it or else behind, "" if it may."""
         command, raw = segment.command, self.line.text[segment.command.start : segment.command.end]
         if command.nest:
             return "inside " + command.nest[-1]
@@ -2627,11 +2680,11 @@ class Surroundings:
             return "its output is redirected"
         if segment.behind == "computes":
             return "a program computes from its output"
-        if not segment.behind:
-            return self.unprefixable(segment)
-        if segment.kind != "report":
+        if segment.behind and not in_front and segment.kind != "report":
             return "its output is trimmed"
-        return "the status of a pipeline is looked at" if self.status_read else ""
+        if segment.behind and self.status_read:
+            return "the status of a pipeline is looked at"
+        return self.unprefixable(segment) if in_front else ""
 
     def unprefixable(self, segment: Segment) -> str:
         """Why no program may be put in front of these words, "" if one may."""
@@ -2645,11 +2698,12 @@ class Surroundings:
         changed = self.path_changed or any(word.text.startswith("PATH=") for word in segment.command.assigns)
         return "" if changed or self.facts.executable(name) else "no program %s here" % name
 
-    def insertion(self, segment: Segment) -> Tuple[int, str]:
+    def insertion(self, segment: Segment, verb: str) -> Tuple[int, str]:
+        """What is inserted, and where: in front, `verb` where the command is collapsed."""
         command = segment.command
-        if not segment.behind:
+        if verb or not segment.behind:
             first = command.words[1 if segment.argv[0] == "command" else 0]
-            return first.start, self.facts.program + " run -- "
+            return first.start, "%s %s" % (self.facts.program, verb or "run -- ")
         text = " ".join(self.line.text[word.start : word.end] for word in command.assigns + command.words)
         return command.pipe[command.stage + 1].start, "%s tap --for %s | " % (self.facts.program, shell_quote(text))
 
@@ -2693,6 +2747,14 @@ def whole_suite(segment: Segment) -> bool:
 
 def search_shape(segment: Segment) -> str:
     """The shape of a search through files: "" if it reads a stream or only files named one by one."""
+    pattern, paths = sought(segment)
+    if pattern is None or paths and all("." in path[path.rfind("/") + 1 :].lstrip(".") for path in paths):
+        return ""
+    return "identifier-search" if alternatives(pattern) else "pattern-search"
+
+
+def sought(segment: Segment) -> Tuple[Optional[str], List[str]]:
+    """What a search looks for, and the paths it is given; None if it does not go through directories."""
     recursive = segment.rule not in ("grep", "egrep", "fgrep")
     pattern: Optional[str] = None
     paths: List[str] = []
@@ -2709,10 +2771,76 @@ def search_shape(segment: Segment) -> str:
             pattern = word
         else:
             paths.append(word)
-    if pattern is None or not recursive or paths and all("." in path[path.rfind("/") + 1 :].lstrip(".") for path in paths):
-        return ""
+    return pattern if recursive else None, paths
+
+
+def alternatives(pattern: str) -> List[str]:
+    """The identifiers that a pattern is an alternation of, none where it is anything else."""
     names = pattern.replace("\\b", "").replace("\\|", "|").split("|")
-    return "identifier-search" if all(name and NAME_CHARACTERS.issuperset(name) for name in names) else "pattern-search"
+    return names if all(name and NAME_CHARACTERS.issuperset(name) for name in names) else []
+
+
+# collapses
+
+
+def collapse_of(segment: Segment, facts: Facts) -> str:
+    """The verb of ctx, up to its `--`, that a command of a loop-shape is collapsed to; "" where it is not."""
+    if not facts.collapse or segment.inside:
+        return ""
+    if sliceable(segment):
+        return "q 'fails last | in-changed' --else -- " if facts.failed else ""
+    if not facts.reads or segment.rule not in SEARCHES or segment.command.stage or classify(segment.argv).kind != "search":
+        return ""
+    return view_verb(segment) if search_shape(segment) else ""
+
+
+def sliceable(segment: Segment) -> bool:
+    """A run of the whole test suite, whose status and output are the line's own, by an interpreter that can be named."""
+    if segment.rule not in SLICED or segment.kind != "report" or segment.behind or not whole_suite(segment):
+        return False
+    argv = tool_words(segment.argv)
+    return bool(argv) and program_name(argv[0]) in ("pytest", "python")
+
+
+def tool_words(argv: Sequence[str]) -> Sequence[str]:
+    """The words of a command behind the wrappers that leave its surroundings as they are."""
+    while argv and program_name(argv[0]) in PLAIN_WRAPPERS:
+        rule = rule_for(program_name(argv[0]))
+        argv = argv[inner_command(rule, argv) :] if rule else ()
+    return argv
+
+
+def view_verb(segment: Segment) -> str:
+    """The verb that runs a search and views what it printed, within the lines that are let through behind it."""
+    pattern, paths = sought(segment)
+    window = lines_let_through(segment.command, paths) if segment.behind else 0
+    if segment.behind and not window or not pattern or not pattern.isascii() or not pattern.isprintable():
+        return ""
+    names = alternatives(pattern)
+    query = "search %s | files" % query_word(pattern)
+    if names:
+        query = "refs %s | group file" % (names[0] if len(names) == 1 else query_word("|".join(names)))
+    return "q %s%s --from -- " % ("--lines %d " % window if window else "", shell_quote(query))
+
+
+def query_word(text: str) -> str:
+    """`text` as one word of a query."""
+    return '"%s"' % text.replace("\\", "\\\\").replace('"', '\\"')
+
+
+def lines_let_through(command: Command, paths: Sequence[str]) -> int:
+    """How many lines of a search in this directory a plain `head` behind it lets through; 0 for anything else. Elsewhere may be more
+    to search than `head` would have waited for."""
+    later = command.pipe[command.stage + 1 :]
+    argv = [word.text for word in later[0].words]
+    if len(later) != 1 or argv[0] != "head" or any(path.startswith(("/", "~", "..")) or DYNAMIC in path for path in paths):
+        return 0
+    given = argv[1:] or ["-10"]
+    count = given[0][2:] if given[0].startswith("-n") else given[0][1:] if given[0].startswith("-") else ""
+    if given[0] == "-n" and len(given) == 2:
+        count = given.pop()
+    window = int(count) if len(given) == 1 and count.isascii() and count.isdigit() and len(count) < 5 else 0
+    return window if window >= WINDOW_LEAST else 0
 
 
 # ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -3893,26 +4021,40 @@ def before_tool(call: Call, settings: Dict[str, Any]) -> bytes:
 
 
 def before_command(call: Call, settings: Dict[str, Any]) -> bytes:
-    """The answer before a command line runs: the line with ctx in it, where that is nobody's loss and changes nobody's authority."""
-    host, text, words, (name, value) = call.host, call.command, program_words(), call.host.background
+    """The answer before a command line runs, and what it means for what is known of the test suite."""
+    host, words, notes, (name, value) = call.host, program_words(), suite_notes(), call.host.background
     facts = Facts(
         shell_line(words), host.shadowed, lambda program: bool(finds_program(program, call.environ)), call.mode,
-        call.input.get(name) == value, settings["guard.unknown"], host.reads,
+        call.input.get(name) == value, settings["guard.unknown"], host.reads, settings["guard.collapse"], notes[:1] not in ([], [ASKED]),
     )  # fmt: skip
-    verdict = judge(text, facts)
+    verdict = judge(call.command, facts)
+    did, entry, parts = about_command(call, settings, words, verdict)
+    if did == "rewritten" and verdict.suite:
+        ask_suite()
+    elif not verdict.looks:
+        forget_suite()
+    return decided(call, did, entry, **parts)
+
+
+def about_command(call: Call, settings: Dict[str, Any], words: Sequence[str], verdict: Verdict) -> Tuple[str, Dict[str, Any], Dict[str, Any]]:
+    """What is done about a command line, its line in the ledger, and the parts of the answer: the line with ctx in it, where that is
+    nobody's loss and changes nobody's authority."""
+    host, text = call.host, call.command
     entry = {"class": verdict.cls, "shape": verdict.shape, "rung": verdict.rung, "why": verdict.reason}
     decision, why = about_ctx(call, words) if "ctx" in text else ("", "")
-    if not decision and verdict.cls == "unknown" and facts.unknown == "ask" and host.asks:
+    if not decision and verdict.cls == "unknown" and settings["guard.unknown"] == "ask" and host.asks:
         decision, why = "ask", '[guard] unknown = "ask" in ctx.toml, and ctx does not know this command'
     if decision:
-        return decided(call, DID[decision], dict(entry, why=why), decision=decision, reason=why)
+        return DID[decision], dict(entry, why=why), {"decision": decision, "reason": why}
     if not verdict.edits:
-        return decided(call, "left", entry)
+        return "left", entry, {}
     granting, why = authority(call, settings) if words else (None, "ctx is not where it was set up")
     if granting is None:
-        return decided(call, "left", dict(entry, why=why))
+        return "left", dict(entry, why=why), {}
+    if verdict.fires:
+        entry["collapse_fires"] = verdict.fires
     changed = {host.shell[call.tool]: with_edits(text, verdict.edits)}
-    return decided(call, "rewritten", entry, decision=granting, input=dict(call.input, **changed) if host.whole_input else changed)
+    return "rewritten", entry, {"decision": granting, "input": dict(call.input, **changed) if host.whole_input else changed}
 
 
 def decided(call: Call, did: str, entry: Dict[str, Any], **parts: Any) -> bytes:
@@ -4059,6 +4201,7 @@ def hook(host: str, event: str, payload: bytes, environ: Dict[bytes, bytes]) -> 
     """
     call = read_call(host, event, payload, environ)
     if environ.get(b"CTX_OFF") == b"1":
+        forget_suite()
         return call.neutral
     files = Snapshot("settings", config_files(call.where))
     made = files.load() if files.files else {}
@@ -4085,6 +4228,7 @@ def hook_main(argv: Sequence[str], gates: Callable[[], Callable[..., bytes]]) ->
     def leave(data: bytes, problem: str = "") -> None:
         set_alarm(0)
         if problem:
+            forget_suite()  # nobody knows what has been let through
             note({"host": host, "event": event, "did": "failed", "why": problem})
         try:
             write_all(1, data)
@@ -17625,10 +17769,11 @@ class SearchView:
     """What a search printed, seen by class and file. A line counts as a hit where it begins with the name of a file that exists; any other is kept
     as it is. Nothing is dropped: what is not shown is counted, and the run has it."""
 
-    __slots__ = ("names", "rows", "counts", "hits", "total", "files", "searched", "secrets")
+    __slots__ = ("names", "where", "rows", "counts", "hits", "total", "files", "searched", "secrets")
 
-    def __init__(self, names: Sequence[bytes]) -> None:
+    def __init__(self, names: Sequence[bytes], where: str = "") -> None:
         self.names = names
+        self.where = where  # the directory in which the search ran, "" for this one
         self.rows: List[Tuple[int, bytes]] = []  # (class, or _NO_HIT; the line as it was printed), the first SITES_KEPT
         self.counts: Dict[bytes, int] = {}  # hits in each file
         self.hits = self.total = 0
@@ -17659,17 +17804,21 @@ class SearchView:
         while start > 0:
             path = line[:start]
             if path not in self.files:
-                self.files[path] = is_file(path)
+                self.files[path] = is_file(self.file_of(path))
             if self.files[path]:
                 number = rx(rb":(\d{1,9}):").match(line, start)
                 return (path, int(number.group(1)), line[number.end() :]) if number else (path, 0, line[start + 1 :])
             start = line.find(b":", start + 1, 4 * KIB)
         return None
 
+    def file_of(self, path: bytes) -> bytes:
+        """Where a file is that the search named."""
+        return path if path.startswith(b"/") or not self.where else b"%s/%s" % (fsencode(self.where), path)
+
     def class_of(self, path: bytes, number: int, text: bytes) -> int:
         """The class of a line of a file, by the names sought; OTHER where none of them is on it. Without its number it is known by its text."""
         if path not in self.searched:
-            data = small_file(path)
+            data = small_file(self.file_of(path))
             sites = name_finder(self.names)(fsdecode(path), data) if self.names and b"\0" not in data else []
             self.searched[path] = {site.line: site.kind for site in sites}, {site.text: site.kind for site in sites}
         by_number, by_text = self.searched[path]
@@ -17677,16 +17826,15 @@ class SearchView:
 
     def lines(self, command: str, run: Run, stream: str, limit: int) -> List[str]:
         """The view within about `limit` bytes: what the search printed in numbers, its lines by class, the number in each file."""
-        head = ["[ctx %s] %s: %s, %s in %s" % (run.handle, command, plural(self.total, "line"), plural(self.hits, "hit"), plural(len(self.counts), "file"))]
-        rows = sorted(self.rows, key=lambda row: row[0]) if self.is_plain else self.rows
-        if self.names and self.is_plain and not any(kind in (DEFINITION, USE) for kind, _ in rows):
+        head = ["[ctx %s] %s: %s" % (run.handle, command, self.numbers())]
+        if self.names and self.is_plain and not any(kind in (DEFINITION, USE) for kind, _ in self.rows):
             head.append("no symbol could be resolved: this is a bounded search")
         tail = ["next:", "  %s get %s#%s" % (self_command(), run.handle, stream)]
         tallies = self.tallies(run, limit // 3)
         left = limit - sum(len(line) + 1 for line in head + tail + tallies)
         body: List[str] = []
         shown, heading = 0, ""
-        for kind, line in rows:
+        for kind, line in self.in_order():
             label = _VIEW_LABELS[min(kind, OTHER + 1)] if self.is_plain else "lines:"
             text = "  " + self.shown(clip(line, HIT_WIDTH))
             left -= len(fsencode(text)) + 1
@@ -17695,6 +17843,21 @@ class SearchView:
             body += [label] * (label != heading) + [text]
             shown, heading = shown + 1, label
         return [*head, *body, "shown: %s of %s" % (commas(shown), plural(self.total, "line")), *tallies, *tail]
+
+    def numbers(self) -> str:
+        """How much there is of everything."""
+        return "%s, %s in %s" % (plural(self.total, "line"), plural(self.hits, "hit"), plural(len(self.counts), "file"))
+
+    def in_order(self) -> List[Tuple[int, bytes]]:
+        """The rows in the order in which they are shown."""
+        return sorted(self.rows, key=lambda row: row[0]) if self.is_plain else self.rows
+
+    def first_lines(self, run: Run, stream: str, most: int, limit: int) -> List[str]:
+        """The view in at most so many lines, and about so many bytes: in the first, what there is and where all of it is."""
+        body = ["  " + self.shown(clip(line, HIT_WIDTH)) for _, line in self.in_order()[: most - 1]]
+        body = body[: fitting_lines(body, limit)]
+        head = "[ctx %s] %s, %s shown; all: %s get %s#%s" % (run.handle, self.numbers(), commas(len(body)), self_command(), run.handle, stream)
+        return [head, *body]
 
     def tallies(self, run: Run, limit: int) -> List[str]:
         """The number of hits in each file, the most first; where there is no room for all of them, the address of all."""
@@ -17744,8 +17907,16 @@ def small_file(path: bytes) -> bytes:
         return b""
 
 
-def show_search(capture: Capture, steps: Sequence[QueryStep], settings: Settings) -> int:
-    """After a search: its output as it is where that is small, else the view of it. The search's own status."""
+def view_of_run(view: SearchView, run: Run, stream: str, limit: int) -> List[str]:
+    """The view of a search that is kept."""
+    view.read(run.source(stream))
+    command = visible(redact(fsencode(" ".join(map(shell_word, run.manifest["argv"]))))[0])
+    return view.lines(command[:HIT_WIDTH], run, stream, limit)
+
+
+def show_search(capture: Capture, steps: Sequence[QueryStep], settings: Settings, most: int = 0) -> int:
+    """After a search: its output as it is where that is small, and has at most `most` lines if that is given; else the view of it. The
+    search's own status."""
     if capture.spool is None:
         return capture.outcome()
     try:
@@ -17754,12 +17925,15 @@ def show_search(capture: Capture, steps: Sequence[QueryStep], settings: Settings
         capture.give_way(error)
         return capture.outcome()
     lines: List[str] = []
-    stream = run.streams[0]
+    stream, content = run.streams[0], settings["budget", "content"]
     view = SearchView(names_sought(steps))
-    if capture.mode != "pass" and capture.total > settings["budget", "content"] and stream in ("stdout", "output"):
-        view.read(run.source(stream))
-        command = visible(redact(fsencode(" ".join(map(shell_word, run.manifest["argv"]))))[0])
-        lines = view.lines(command[:HIT_WIDTH], run, stream, settings["budget", "content"] // 2)
+    if stream in ("stdout", "output"):
+        is_large = capture.mode != "pass" and capture.total > content
+        if most and capture.mode == "hold" and (is_large or run.source(stream).lines > most):
+            view.read(run.source(stream))
+            lines = view.first_lines(run, stream, most, content // 2)
+        elif is_large:
+            lines = view_of_run(view, run, stream, content // 2)
     if lines:
         errors = run.source("stderr") if "stderr" in run.streams else Source.of_bytes("stderr", b"")
         for _, data in errors.chunks():
@@ -18023,16 +18197,34 @@ def after_tool(call: Call, settings: Settings) -> bytes:
     run, size = keep_result(call, result, settings)
     if call.kind not in call.host.replaces or result.partial or text_at(call.payload, "tool_use_id").startswith("exec-"):
         return decided(call, "stored", {"handle": run.handle, "bytes": size})
-    shown, context = b"", ""
+    shown, context, entry = b"", "", {"handle": run.handle, "bytes": size}
     if call.kind == "file":
         shown, context = beginning(run, result, settings)
     else:
-        shown, is_answered = digest_of(run, settings, self_command())
+        shown, more = search_seen(call, run, settings) if size > settings["budget", "content"] else (b"", {})
+        is_answered = bool(shown)
+        if not shown:
+            shown, is_answered = digest_of(run, settings, self_command())
         if 2 * len(shown) > size or is_answered and size <= settings["budget", "content"]:
-            return decided(call, "left", {"handle": run.handle, "bytes": size})
-    entry = {"handle": run.handle, "bytes": size, "shown": len(shown)}
+            return decided(call, "left", entry)
+        entry.update(more)
+    entry["shown"] = len(shown)
     text = shown.decode("utf-8", "replace")
     return decided(call, "replaced", entry, result=reshaped(call, whole, text), outcome=call.host.outcome, context=context)
+
+
+def search_seen(call: Call, run: Run, settings: Settings) -> Tuple[bytes, Dict[str, Any]]:
+    """The view of what a search in the shell printed, and what the ledger is told about it; b"" where anything else may have printed,
+    or no line names a file."""
+    segments = read_line(scan(call.command))
+    shape = loop_shape(segments)
+    if not settings["guard", "collapse"] or len(segments) != 1 or segments[0].kind != "search" or segments[0].rule not in SEARCHES or not shape:
+        return b"", {}
+    names = alternatives(sought(segments[0])[0] or "")
+    view = SearchView([fsencode(name) for name in names], call.where)
+    lines = view_of_run(view, run, "output", settings["budget", "content"] // 2)
+    text = "".join(line + "\n" for line in lines if view.hits).encode("utf-8", "backslashreplace")
+    return text, {"shape": shape, "rung": SHAPES[shape], "collapse_fires": 1} if text else {}
 
 
 def result_of(call: Call, whole: Any) -> Optional[Result]:
@@ -19777,7 +19969,7 @@ def outline_verb(options: Options, words: List[str]) -> int:
 def q_verb(options: Options, words: List[str]) -> int:
     """ctx q"""
     if "--from" in options:
-        return search_viewed(words)
+        return search_viewed(words, number_option(options, "--lines", 0, 2))
     steps = check_query(one_word(words, "put the whole query in quotes: ctx q 'refs NAME | group file'"))
     if "--explain" not in options:
         return show_answer("q", run_query(steps), words, options)
@@ -19787,8 +19979,8 @@ def q_verb(options: Options, words: List[str]) -> int:
     return 0
 
 
-def search_viewed(words: List[str]) -> int:
-    """Run somebody's own search, and show its output as a query sees it; its status."""
+def search_viewed(words: List[str], most: int) -> int:
+    """Run somebody's own search, and show its output as a query sees it, in at most `most` lines unless that is 0; its status."""
     if len(words) < 2:
         raise CtxError("--from: no command", "write ctx q 'refs NAME' --from -- rg -n NAME")
     steps, argv = check_query(words[0]), words[1:]
@@ -19802,7 +19994,7 @@ def search_viewed(words: List[str]) -> int:
     patient["budget", "inline"] = settings["budget", "content"]
     capture = new_capture("run", argv, patient)
     capture.run(argv)
-    return show_search(capture, steps, settings)
+    return show_search(capture, steps, settings, most)
 
 
 def show_answer(verb: str, answer: Answer, words: Sequence[str], options: Options) -> int:
@@ -20215,7 +20407,8 @@ cannot be classified. Counts are complete; the page is not, and `next:` leads on
     Verb("outline", "outline PATH", "list what a file defines, with lines and price", outline_verb, [_JSON], "", ["ctx outline shop.py", "ctx outline shop.py --json"]),
     Verb("q", "q 'SOURCE | STAGE | …' [--explain | --from -- CMD ARGS…]", "ask a question about the workspace and what was captured", q_verb,
          [("--explain", "", "only tell what each stage takes, gives and costs at most"),
-          ("--from", "", "run the search behind -- and view its output: as it is where it is small, else definitions first, then the rest"), _JSON],
+          ("--from", "", "run the search behind -- and view its output: as it is where it is small, else definitions first, then the rest"),
+          ("--lines", "N", "with --from: show at most so many lines, as head behind it would"), _JSON],
          "Sources: %s.\nStages: %s.\ndocs/query.md has all of them with examples. Every answer is kept; its rows are lines of run:HEX." % (
              ", ".join(stage.name for stage in _SOURCE_STAGES), ", ".join(stage.name for stage in _FURTHER_STAGES)),
          ["ctx q 'refs total | group file'", "ctx q 'search TODO | in *.py | count'", "ctx q --explain 'fails last | in-changed | files'",

@@ -145,6 +145,34 @@ def test_every_file_has_its_count_shown_or_addressed(box):
     assert {path: n for path, n in counts.items() if path.startswith(b"./f")}.items() <= listed.items()
 
 
+@TOOLS
+@pytest.mark.parametrize("count", [2, 7, 40, 5000])
+def test_a_window_is_kept(box, count):
+    flood(box)
+    argv = ["rg", "-n", "--sort", "path", "total", "."]
+    plain = box.plain(argv).stdout.split(b"\n")[:-1]
+    done = box.ctx("q", "--lines", str(count), "refs total | group file", "--from", "--", *argv)
+    lines = done.stdout.split(b"\n")[:-1]
+    assert done.returncode == 0 and len(lines) <= count
+    total = ctx.plural(len(plain), "line").encode()
+    address = re.match(rb"\[ctx run:[0-9a-f]{12}\] %s, .* shown; all: .* get (run:[0-9a-f]{12}#stdout)$" % total, lines[0]).group(1)
+    assert box.ctx("get", address, "--all").stdout.split(b"\n")[:-1] == plain
+    assert b", %d shown;" % (len(lines) - 1) in lines[0]
+    shown, visible = [line[2:].decode() for line in lines[1:]], [ctx.visible(line) for line in plain]
+    assert all(shown.count(line) <= visible.count(line) for line in shown)
+    assert all("def total" in line for line in shown[:30])
+
+
+@TOOLS
+def test_what_is_within_the_window_is_as_it_was(box):
+    flood(box)
+    for options in (["-m1"], ["-A1", "def total"]):
+        argv = ["rg", "-n", "--sort", "path", *options, "total", "f00.py", "f01.py"]
+        plain = box.plain(argv)
+        done = box.ctx("q", "--lines", str(max(2, plain.stdout.count(b"\n"))), "refs total", "--from", "--", *argv)
+        assert (done.stdout, done.stderr, done.returncode) == (plain.stdout, plain.stderr, plain.returncode)
+
+
 def test_context_keeps_its_place(box):
     flood(box)
     argv = ["grep", "-rn", "-A1", "def total", "f00.py", "f01.py", *["f%02d.py" % i for i in range(30)] * 30]

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 
 import pytest
 from test_hosts import NESTED, claude, codex, copilot, copilot_pascal, gemini, ledger, process
@@ -109,6 +110,51 @@ def test_a_read_passes_up_to_the_content_budget(gate):
 def test_an_interrupted_command_is_kept_but_not_replaced(gate):
     assert gate("claude", ran(interrupted=True)) == b""
     assert ledger()[-1]["did"] == "stored" and ctx.resolve_run(ledger()[-1]["handle"][4:]).partial == "interrupted"
+
+
+# searches
+
+
+def source_files(count=40):
+    for i in range(count):
+        with open("f%02d.py" % i, "w") as file:
+            file.write("# Symbol\n" + "x = Symbol(%d)\n" % i * 30 + "def Symbol(x):\n    pass\n")
+
+
+@pytest.mark.parametrize("command", ["grep -rn 'Symbol' .", "grep -rnE '(Symbol)' ."])
+def test_a_flood_of_hits_is_seen_definitions_first(gate, command):
+    source_files()
+    found = subprocess.run(["sh", "-c", command], stdout=subprocess.PIPE, check=True).stdout.decode()
+    view = gate("claude", ran(command, stdout=found))[NESTED]["updatedToolOutput"]["stdout"]
+    assert stored(kept(view)).decode() == found
+    assert ": 1,280 lines, 1,280 hits in 40 files\n" in view and "\nhits in each file:\n" in view and len(view) < len(found) // 2
+    by_name = "(" not in command
+    assert ("\ndefinitions:\n" in view) == by_name and ("\nother hits:\n" in view) != by_name
+    entry = ledger()[-1]
+    assert (entry["did"], entry["rung"], entry["collapse_fires"]) == ("replaced", "reuse-index" if by_name else "bounded-search", 1)
+    other = gate("gemini", gemini("AfterTool", command=command, tool_response={"llmContent": found, "returnDisplay": ""}))["reason"]
+    assert other.replace(kept(other).handle, "run:") == view.replace(kept(view).handle, "run:")
+
+
+@pytest.mark.parametrize("command", ["grep -rn Symbol . | sort", "cd /; grep -rn Symbol .", "grep -rn Symbol . > f", "bash -lc 'grep -rn Symbol .'"])
+def test_what_more_than_a_search_printed_is_a_digest(gate, command):
+    source_files()
+    found = "".join("./f%02d.py:1:# Symbol\n" % (i % 40) for i in range(2000))
+    gate("claude", ran(command, stdout=found))
+    assert "collapse_fires" not in ledger()[-1]
+
+
+def test_hits_in_other_places_are_a_digest(gate):
+    found = "".join("./gone%02d.py:1:# Symbol\n" % (i % 40) for i in range(2000))
+    gate("claude", ran("grep -rn Symbol .", stdout=found))
+    assert "collapse_fires" not in ledger()[-1]
+
+
+def test_a_few_hits_are_as_they_were(gate):
+    source_files(8)
+    found = "".join("./f%02d.py:%d:x = Symbol(1)\n" % (i % 8, i) for i in range(300))
+    assert 4096 < len(found) < 16384
+    assert gate("claude", ran("grep -rn Symbol .", stdout=found)) == b"" and ledger()[-1]["did"] == "left"
 
 
 # our own

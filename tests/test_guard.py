@@ -22,6 +22,7 @@ pytestmark = pytest.mark.once  # much data: on the main Python only
 
 CLAUDE = ctx.Facts(shadowed=frozenset(("grep", "find", "pkill")))
 EAGER = ctx.Facts(program="python3 /opt/ctx.pyz", reads=True, unknown="capture")  # inserts wherever anything may be inserted
+COLLAPSING = ctx.Facts(reads=True, unknown="capture", collapse=True, failed=True)
 
 
 def rewritten(text, facts=CLAUDE):
@@ -345,6 +346,64 @@ def test_shapes(typed, shape):
     assert (verdict.shape, verdict.rung) == (shape, ctx.SHAPES.get(shape, ""))
 
 
+@pytest.mark.parametrize(
+    "typed, expected",
+    [
+        ("rg -n Symbol src", "ctx q 'refs Symbol | group file' --from -- rg -n Symbol src"),
+        ("cd a && timeout 5 grep -rn 'a\\|b' .", "cd a && ctx q 'refs \"a|b\" | group file' --from -- timeout 5 grep -rn 'a\\|b' ."),
+        ("rg -e 'a.b' || echo none", "ctx q 'search \"a.b\" | files' --from -- rg -e 'a.b' || echo none"),
+        ("rg 'a\"\\.b' src", "ctx q 'search \"a\\\"\\\\.b\" | files' --from -- rg 'a\"\\.b' src"),
+        ('rg -n "it\'s" .', "ctx q 'search \"it'\\''s\" | files' --from -- rg -n \"it's\" ."),
+        ("rg -S 'a|b' x | head -n 50", "ctx q --lines 50 'refs \"a|b\" | group file' --from -- rg -S 'a|b' x | head -n 50"),
+        *(("rg foo | head%s" % n, "ctx q --lines %d 'refs foo | group file' --from -- rg foo | head%s" % (lines, n))
+          for n, lines in (("", 10), (" -20", 20), (" -n20", 20), (" -n 20 2>/dev/null", 20))),
+        # what is no plain window, or may be long in coming, stays
+        *((typed, typed) for typed in ("rg foo | head -4", "rg foo | head -n -9", "rg foo | head -c 99", "rg foo | head -20 f", "rg foo | head -5 0",
+                                       "rg foo | tail -20", "rg foo | head -20 | cat", "rg foo | wc -l", "rg foo / | head -20", "rg foo ../x | head -20",
+                                       "rg foo ~ | head -20", "rg foo $X | head -20", "rg foo | head -20 > f", "set -o pipefail; rg foo | head -20",
+                                       "rg -c foo src", "rg -c foo | head -20", "x=$(rg foo)", "cat f | grep -r foo", "rg foo &")),
+        ("rg $X src", "ctx run -- rg $X src"),
+        ("rg 'é' src", "ctx run -- rg 'é' src"),
+        ("rg --files src", "ctx run -- rg --files src"),
+        ("grep -n foo a.py", "ctx run -- grep -n foo a.py"),
+        ("bash -lc 'rg foo'", "ctx run -- bash -lc 'rg foo'"),
+        # the suite again
+        ("pytest -q", "ctx q 'fails last | in-changed' --else -- pytest -q"),
+        ("A=1 timeout 60 python -m pytest tests/", "A=1 ctx q 'fails last | in-changed' --else -- timeout 60 python -m pytest tests/"),
+        ("python -m unittest", "ctx q 'fails last | in-changed' --else -- python -m unittest"),
+        ("pytest | tail -30", "pytest | ctx tap --for 'pytest' | tail -30"),
+        ("pytest tests/test_a.py", "ctx run -- pytest tests/test_a.py"),
+        ("uv run pytest", "ctx run -- uv run pytest"),
+        ("npm test", "ctx run -- npm test"),
+    ],
+)  # fmt: skip
+def test_what_is_collapsed(typed, expected):
+    verdict = ctx.judge(typed, COLLAPSING)
+    assert ctx.with_edits(typed, verdict.edits) == expected
+    assert verdict.fires == expected.count("ctx q ")
+
+
+def test_nothing_is_collapsed_unless_it_may_be():
+    for typed in ("rg foo", "pytest"):
+        assert rewritten(typed, ctx.Facts(reads=True, failed=True)) == "ctx run -- " + typed
+        assert rewritten(typed, ctx.Facts(reads=True, collapse=True)).startswith("ctx q" if typed == "rg foo" else "ctx run")
+    assert rewritten("rg foo", ctx.Facts(collapse=True)) == "rg foo"  # the host's results can be replaced: nothing need be rewritten
+
+
+@pytest.mark.parametrize(
+    "typed, suite, looks",
+    [
+        ("pytest -q", True, False), ("cd web && pytest -q 2>&1; git status", True, False), ("rg x | head; ls; cat f; ctx get run:123456", False, True),
+        ("pytest; pytest", False, False), ("sed -i s/a/b/ f && pytest", False, False), ("git stash; pytest; git stash pop", False, False),
+        ("pytest | tail -3", False, False), ("pytest > log", False, False), ("(pytest", False, False), ("x=$(pytest)", False, False),
+        ("make", False, False), ("ctx run -- pytest", False, False), ("./unknown", False, False), ("pip install x", False, False), ("", False, True),
+    ],
+)  # fmt: skip
+def test_what_a_line_means_for_a_suite(typed, suite, looks):
+    verdict = ctx.judge(typed, CLAUDE)
+    assert (verdict.suite, verdict.looks) == (suite, looks)
+
+
 # the table
 
 
@@ -441,7 +500,7 @@ def check(text, facts):
 def test_without_its_insertions_every_real_line_is_what_it_was():
     edited = 0
     for row in commands():
-        for facts in (CLAUDE, EAGER):
+        for facts in (CLAUDE, EAGER, COLLAPSING):
             edited += bool(check(row["command"], facts).edits)
     assert edited > 2_500
 
@@ -449,12 +508,13 @@ def test_without_its_insertions_every_real_line_is_what_it_was():
 @pytest.mark.timeout(900)
 @given(lines())
 def test_without_its_insertions_every_generated_line_is_what_it_was(case):
-    check(case[0], EAGER)
+    for facts in (EAGER, COLLAPSING):
+        check(case[0], facts)
 
 
 @given(SHELLISH | st.text(st.characters(), max_size=200))
 def test_any_text_is_judged(text):
-    for facts in (CLAUDE, EAGER):
+    for facts in (CLAUDE, EAGER, COLLAPSING):
         check(text, facts)
 
 
@@ -474,9 +534,10 @@ SAMPLE = commands()[::20]
 @pytest.mark.once
 def test_bash_accepts_every_rewritten_line(corpus):
     for row in corpus:
-        verdict = ctx.judge(row["command"], EAGER)
-        if verdict.edits and not accepted(ctx.with_edits(row["command"], verdict.edits)):
-            assert not accepted(row["command"]), row["command"]
+        for facts in (EAGER, COLLAPSING):
+            verdict = ctx.judge(row["command"], facts)
+            if verdict.edits and (facts is EAGER or verdict.fires) and not accepted(ctx.with_edits(row["command"], verdict.edits)):
+                assert not accepted(row["command"]), row["command"]
 
 
 def accepted(text):
@@ -632,6 +693,7 @@ STUB_CTX = """#!/bin/sh
 printf '%s\\0' "$@" > "$LOGS/ctx.$$.$1"
 case $1 in
 run) shift 2; exec "$@" ;;
+q) while [ "$1" != -- ]; do shift; done; shift; exec "$@" ;;
 tap) while IFS= read -r line; do printf '%s\\n' "$line"; done ;;
 esac
 """
@@ -749,7 +811,7 @@ def differences(root, texts):
     def compare(job):
         number, line = job
         programs, place, before, found, executed = local_programs(line), "w%d" % number, None, [], 0
-        for facts in (CLAUDE, ctx.Facts(reads=True, unknown="capture")):
+        for facts in (CLAUDE, ctx.Facts(reads=True, unknown="capture"), COLLAPSING):
             edits = ctx.judge(line.text, facts).edits
             if not edits:
                 continue
@@ -757,7 +819,7 @@ def differences(root, texts):
             before = before or sandbox.run(line.text, place, programs)
             after = sandbox.run(changed, place, programs)
             executed += len(after[3])
-            ran = [argv[len(b"run\0--\0") :].split(b"\0") for argv in after[3] if argv.startswith(b"run\0")]
+            ran = [argv.split(b"\0--\0", 1)[1].split(b"\0") for argv in after[3] if argv.startswith((b"run\0", b"q\0"))]
             logged = [argv.split(b"\0") for argv in after[2]]
             known = [
                 argv for argv in ran if argv[0].decode("utf8") in names or os.path.normpath(argv[0].decode("utf8")) in programs
@@ -829,4 +891,4 @@ def test_the_differential_sees_a_difference(tmp_path, monkeypatch):
         pytest.skip("bash is the oracle here")
     monkeypatch.setattr(ctx, "with_edits", lambda text, edits: text.replace("a b", "ab"))
     different, _ = differences(tmp_path, ["pytest 'a b'"])
-    assert len(different) == 2
+    assert len(different) == 3

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -231,7 +232,31 @@ def test_names_that_the_host_s_shell_takes_for_functions_are_never_prefixed(ask,
     for command in ("grep -rn x .", "find . -name x", "rg x"):
         assert ask("claude", claude(command=command)) == b""
     rules("free")
-    assert "run -- rg x" in ask("codex", codex(command="rg x"))[NESTED]["updatedInput"]["command"]
+    assert "-- rg x" in ask("codex", codex(command="rg x"))[NESTED]["updatedInput"]["command"]
+
+
+@pytest.mark.parametrize("host", ["codex", "antigravity"])
+def test_a_search_is_collapsed_where_its_result_would_be_cut(ask, rules, started, programs, host):
+    rules("free")
+    answer = json.dumps(ask(host, PAYLOADS[host][0](command="rg -n Symbol src | head -40")))
+    assert json.dumps("%s q --lines 40 'refs Symbol | group file' --from -- rg -n Symbol src | head -40" % started)[1:-1] in answer
+    entry = ledger()[-1]
+    assert (entry["did"], entry["shape"], entry["rung"], entry["collapse_fires"]) == ("rewritten", "identifier-search", "reuse-index", 1)
+    rules("deny")
+    ask(host, PAYLOADS[host][0](command="rg -n Symbol src"))
+    assert ledger()[-1]["did"] == "left" and "collapse_fires" not in ledger()[-1]
+
+
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="tomllib came with Python 3.11")
+def test_without_collapses_a_search_is_captured(ask, rules, started, tmp_path):
+    rules("free")
+    with_setting("[guard]\ncollapse = false\n", tmp_path)
+    Path(os.environ["CTX_HOME"]).mkdir(exist_ok=True)
+    Path(os.environ["CTX_HOME"], "suite").write_text('{"run": 1}\n')
+    for command in ("rg x", "pytest"):
+        changed = ask("codex", dict(codex(command=command), cwd=str(tmp_path)))[NESTED]["updatedInput"]["command"]
+        assert changed == "%s run -- %s" % (started, command)
+        assert "collapse_fires" not in ledger()[-1]
 
 
 def test_reads_are_rewritten_only_where_the_host_cuts_them_for_good(ask, rules, programs):
@@ -668,7 +693,7 @@ def test_the_ledger_is_bounded_and_holds_no_command(ask, monkeypatch, home):
 # ── whatever they say ──
 
 COMMANDS = st.one_of(
-    st.sampled_from([SUITE, "pytest | tail -3", "rg x", "make -j4 && echo done", "bash -lc 'pytest -q'", "timeout 3 pytest; ls", "cat f g"]),
+    st.sampled_from([SUITE, "pytest | tail -3", "rg x", "rg \"it's|x\" | head -20", "make -j4 && echo done", "bash -lc 'pytest -q'", "timeout 3 pytest; ls", "cat f g"]),
     st.lists(st.sampled_from([*"|&;<>()$`'\"\\\n #{}*~!=", "pytest", "cd x", "&&", "2>&1", "tail", " -3 ", "make", "é", "\0", "\ud800"]), max_size=12).map(" ".join),
     st.text(max_size=30),
 )
@@ -684,6 +709,7 @@ def test_without_what_was_inserted_a_command_is_what_it_was(ask, rules, started,
     changed = answer.get("overwrite") or answer.get(NESTED, {}).get("updatedInput") if answer else None
     if changed:
         text = changed["CommandLine" if host == "antigravity" else "command"].replace(started + " run -- ", "")
+        text = re.sub(re.escape(started) + r" q (?:--lines \d+ )?'(?:[^']|'\\'')*' --(?:from|else) -- ", "", text)
         while started + " tap --for " in text:
             head, tail = text.split(started + " tap --for ", 1)
             words = ctx.scan(tail.replace("'\\''", "    ")).commands[0].words
