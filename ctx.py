@@ -669,17 +669,32 @@ def suite_notes() -> List[str]:
         return []
 
 
+def take_suite() -> List[str]:
+    """The notes about the last test suite, which nobody else can take then; none where no hook has asked for it to be run."""
+    path = temporary_beside(suite_path() or "/")
+    try:
+        posix.rename(suite_path(), path)
+        notes = read_file(path).decode("utf-8", "replace").split("\n")[:-1]
+    except OSError:
+        return []
+    finally:
+        remove(path)
+    return notes if notes[-1:] == [ASKED] else []
+
+
 def ask_suite() -> None:
     """Note that a test suite is run through ctx next."""
+    path = suite_path()
     try:
-        append_line(suite_path(), ASKED)
+        make_dirs(path.rpartition("/")[0])
+        append_line(path, ASKED)
     except OSError:
-        pass  # then it runs
+        pass  # then it runs, and nothing is noted about it
 
 
-def forget_suite() -> bool:
-    """Drop what is known of the last test suite; whether there was anything that could be dropped."""
-    return remove(suite_path())
+def forget_suite() -> None:
+    """Drop what is known of the last test suite."""
+    remove(suite_path())
 
 
 # ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -14408,14 +14423,15 @@ def new_capture(kind: str, argv: Sequence[str], settings: Settings, stream: bool
     return capture
 
 
-def finish_run(capture: Capture, settings: Settings, summary: int = -1) -> int:
+def finish_run(capture: Capture, settings: Settings, summary: int = -1, kept: Callable[[Run], None] = lambda run: None) -> int:
     """After the command: make the run part of the store, and show what is owed of it, verbatim or as a digest. The status to leave
     with.
 
-    A digest is also appended to the file open as `summary`, as a fenced block.
+    A digest is also appended to the file open as `summary`, as a fenced block. `kept` is called with the run.
     """
     run = capture.commit()
     if run and capture.spool:
+        kept(run)
         show_end(capture, run, settings, summary)
         capture.spool.discard()
         house_keeping(run.store, settings)
@@ -15744,6 +15760,110 @@ def content_hash(path: str, limit: int) -> Tuple[str, int]:
         raise OSError(27, "not a file whose content can be compared")
     file = open_file(path)
     return "%o %s" % (info.st_mode & 0o111, hash_of(file)), file.size
+
+
+# ── test suites: what must be the same for one to say the same again
+
+# Variables that differ between two commands of a shell that are otherwise alike.
+_UNSTEADY = frozenset((b"_", b"SHLVL", b"OLDPWD"))
+_PACKAGES = ("site-packages", "dist-packages")
+SHEBANG = 256  # bytes in which a script's interpreter is named
+
+
+def suite_key(argv: Sequence[str]) -> Dict[str, Any]:
+    """What the outcome of a test suite depends on, as plain data: two that are equal name the same command, place, environment,
+    interpreter, packages and content of the work tree. {} where one of these cannot be known."""
+    top = workspace()
+    packages = packages_state(argv, top) if top else ""
+    content = generation(top) if packages else ""
+    if not content:
+        return {}
+    variables = sorted(pair for pair in child_environment().items() if pair[0] not in _UNSTEADY)
+    environment = sha256(b"\0".join(map(b"=".join, variables))).hexdigest()
+    return {"argv": list(argv), "where": cwd(), "environment": environment, "packages": packages, "generation": content}
+
+
+def packages_state(argv: Sequence[str], top: str) -> str:
+    """What names the interpreter of a tool written in Python and the packages that are installed for it, by places and times of
+    files. "" where that cannot be known: another interpreter, or packages that are neither installed nor in the workspace."""
+    import posixpath
+
+    files = interpreter_files(tool_words(argv))
+    if not files:
+        return ""
+    places = {path for path in (*files, posixpath.realpath(files[-1]))}
+    prefixes = sorted({posixpath.dirname(posixpath.dirname(absolute(path))) for path in places} - {""})
+    folders = [folder for prefix in [*prefixes, home() + "/.local"] for folder in package_folders(prefix)]
+    known = [folder + "/" for folder in (top, *prefixes)]
+    searched = [absolute(path) for path in getenv("PYTHONPATH").split(":") if path]
+    total = sha256()
+    try:
+        for folder in folders:
+            searched += linked_folders(folder)
+        for path in [*sorted(places), *folders, *(prefix + "/pyvenv.cfg" for prefix in prefixes if exists(prefix + "/pyvenv.cfg"))]:
+            info = posix.stat(path)
+            total.update(fsencode("%s %d %d %d\0" % (path, info.st_ino, info.st_size, info.st_mtime_ns)))
+    except OSError:
+        return ""
+    return str(total.hexdigest()) if all((path + "/").startswith(tuple(known)) for path in searched) else ""
+
+
+def interpreter_files(argv: Sequence[str]) -> List[str]:
+    """The program that some words start, where it is Python, or a script and the Python that reads it; else none."""
+    found: List[str] = []
+    name = argv[0] if argv else ""
+    while name and len(found) < 2:
+        found.append(fsdecode(find_program(fsencode(name))))
+        try:
+            head = open_file(found[-1]).read(0, SHEBANG)
+        except OSError:
+            return []
+        if not head.startswith(b"#!"):
+            return found if program_name(name) == "python" else []
+        words = fsdecode(head[2:].split(b"\n")[0]).split()
+        name = next((word for word in words if not word.endswith("/env")), "")
+        name = name if program_name(name) == "python" else ""
+    return []
+
+
+def package_folders(prefix: str) -> List[str]:
+    """The directories of installed packages below the prefix of an interpreter."""
+    found = []
+    for library in ("lib", "lib64", "local/lib"):
+        for name in sorted(list_dir("%s/%s" % (prefix, library))):
+            for packages in _PACKAGES:
+                folder = "%s/%s/%s/%s" % (prefix, library, name, packages)
+                if name.startswith("python") and is_dir(folder):
+                    found.append(folder)
+    return found
+
+
+def linked_folders(folder: str) -> List[str]:
+    """The places to which the files of a directory of packages send the interpreter. Raises OSError."""
+    found = []
+    for name in list_dir(folder):
+        if name.endswith((".pth", ".egg-link")):
+            lines = [fsdecode(line).strip() for line in read_file("%s/%s" % (folder, name)).split(b"\n")]
+            found += [absolute("%s/%s" % (folder, line)) if line[0] != "/" else line for line in lines if line and not line.startswith(("#", "import"))]
+        elif name.startswith("__editable__") and name.endswith(".py"):
+            found += [fsdecode(path) for path in rx(rb"""['"](/[^'"\n]*)['"]""").findall(read_file("%s/%s" % (folder, name)))]
+    return found
+
+
+def watch_suite(argv: Sequence[str]) -> Callable[[Run], None]:
+    """Begin to watch a test suite that is about to run; the function that notes its run, if it has failed and nothing that it
+    depends on is known to have changed since."""
+    try:
+        fd = posix.open(suite_path(), posix.O_WRONLY | posix.O_APPEND | posix.O_CREAT | posix.O_EXCL | posix.O_CLOEXEC, 0o600)
+    except OSError:
+        return lambda run: None
+    before = suite_key(argv)
+
+    def note_run(run: Run) -> None:
+        if before and run.status and not run.partial and suite_key(argv) == before:
+            write_all(fd, to_json({"run": run.digest, "time": now(), "key": before}).encode() + b"\n")
+
+    return note_run
 
 
 def commit_files(top: str, count: int, paths: Sequence[str] = ()) -> Optional[List[Dict[str, Any]]]:
@@ -17948,6 +18068,46 @@ def show_search(capture: Capture, steps: Sequence[QueryStep], settings: Settings
     return capture.outcome()
 
 
+# ── the failure slice: what a test suite that would say the same again has said
+
+
+SLICE_SECONDS = 600.0  # age up to which a run answers for the next one
+
+
+def same_failure(argv: Sequence[str], notes: Sequence[str], settings: Settings) -> Optional[Run]:
+    """The run that says what this test suite would say again, None if that is not certain. `notes` are those of `take_suite`."""
+    try:
+        noted = from_json(notes[0]) if len(notes) == 2 else None
+    except ValueError:
+        return None
+    if not isinstance(noted, dict) or not 0 <= now() - noted["time"] < SLICE_SECONDS or noted["key"] != suite_key(argv):
+        return None
+    try:
+        run = resolve_run(noted["run"])
+        found = facts_of(run, settings)
+    except CtxError:
+        return None
+    confirmed = run.manifest["kind"] == "run" and not run.partial and not found["unsure"]
+    return run if confirmed and any(fact["failing"] for fact in found["facts"]) else None
+
+
+def slice_lines(run: Run, steps: Sequence[QueryStep], settings: Settings) -> List[str]:
+    """What is shown of a failure in the place of the same again: what it is, the rows of a query about it, or all where these are none,
+    and the ways to the rest and to a new run. Raises CtxError."""
+    steps[0].words[:] = [run.handle]
+    every, chosen = run_query(steps[:1]), run_query(steps)
+    answer = chosen if chosen.rows else every
+    page = AnswerPage(answer, settings["budget", "page"])
+    lines = ["[ctx %s] not run again: nothing that the last run of the same command depends on has changed since" % run.handle]
+    lines += ["exit: %d" % run.status] if run.status is not None else []
+    lines += ["%s, %s of them shown%s:" % (plural(len(every.rows), "failure"), commas(page.shown), " first: those in changed files" * (answer is chosen and len(steps) > 1))]
+    lines += ["  " + line for line in page.lines]
+    again = ["q", "fails %s" % run.handle] if page.shown < len(every.rows) else []
+    ways = [*[again] * bool(again), ["get", run.handle], ["run", "--", *run.manifest["argv"]]]
+    lines += ["next:", *("  %s %s" % (self_command(), redact_text(" ".join(map(shell_argument, way)))) for way in ways)]
+    return lines
+
+
 # ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
 # 20 · plans
 # Knows how several steps become one answer: in a row, or side by side. Never knows hosts.
@@ -19671,11 +19831,10 @@ def run_verb(options: Options, words: List[str]) -> int:
     argv = words if text is None else shell_argv(text)
     limit = seconds_option(options, "--timeout")
     if getenv("CTX_OFF") == "1":
-        try:
-            become(argv)
-        except OSError as error:
-            raise spawn_error(argv, error) from None
+        become_command(argv)
     settings = load_config()
+    if words and not options:
+        return run_watched(argv, take_suite(), settings)
     if "--no-delta" in options:
         settings["budget", "delta"] = False
     log, summary = open_output(options, "--log", posix.O_TRUNC), open_output(options, "--summary", posix.O_APPEND)
@@ -19683,6 +19842,22 @@ def run_verb(options: Options, words: List[str]) -> int:
     capture = new_capture(kind, line, settings, "--stream" in options, log, limit)
     capture.run(argv)
     return finish_run(capture, settings, summary)
+
+
+def become_command(argv: Sequence[str]) -> None:
+    """Run a command in the place of ctx. Raises CtxError when it cannot be started."""
+    try:
+        become(argv)
+    except OSError as error:
+        raise spawn_error(argv, error) from None
+
+
+def run_watched(argv: Sequence[str], notes: Sequence[str], settings: Settings) -> int:
+    """Run a command, and watch it where it is the test suite that a hook has asked for; its status."""
+    watched = [watch_suite(argv)] if notes else []
+    capture = new_capture("run", argv, settings)
+    capture.run(argv)
+    return finish_run(capture, settings, -1, *watched)
 
 
 def tap_verb(options: Options, words: List[str]) -> int:
@@ -19970,6 +20145,8 @@ def q_verb(options: Options, words: List[str]) -> int:
     """ctx q"""
     if "--from" in options:
         return search_viewed(words, number_option(options, "--lines", 0, 2))
+    if "--else" in options:
+        return suite_again(words)
     steps = check_query(one_word(words, "put the whole query in quotes: ctx q 'refs NAME | group file'"))
     if "--explain" not in options:
         return show_answer("q", run_query(steps), words, options)
@@ -19985,16 +20162,34 @@ def search_viewed(words: List[str], most: int) -> int:
         raise CtxError("--from: no command", "write ctx q 'refs NAME' --from -- rg -n NAME")
     steps, argv = check_query(words[0]), words[1:]
     if getenv("CTX_OFF") == "1":
-        try:
-            become(argv)
-        except OSError as error:
-            raise spawn_error(argv, error) from None
+        become_command(argv)
     settings = load_config()
     patient = dict(settings)
     patient["budget", "inline"] = settings["budget", "content"]
     capture = new_capture("run", argv, patient)
     capture.run(argv)
     return show_search(capture, steps, settings, most)
+
+
+def suite_again(words: List[str]) -> int:
+    """Show the failure of a test suite that would fail in the same way again, or else run it; the status of either."""
+    if len(words) < 2:
+        raise CtxError("--else: no command", "write ctx q 'fails last | in-changed' --else -- pytest")
+    steps, argv = check_query(words[0]), words[1:]
+    if steps[0].stage.name != "fails":
+        raise CtxError("--else: the query is not about failures", "write ctx q 'fails last' --else -- %s" % " ".join(map(shell_word, argv)))
+    if getenv("CTX_OFF") == "1":
+        become_command(argv)
+    settings, notes = load_config(), take_suite()
+    run = same_failure(argv, notes, settings) if settings["guard", "collapse"] else None
+    try:
+        lines = slice_lines(run, steps, settings) if run else []
+    except CtxError:  # what was captured has gone
+        lines = []
+    if not run or not lines:
+        return run_watched(argv, notes, settings)
+    say(lines)
+    return run.status or 0
 
 
 def show_answer(verb: str, answer: Answer, words: Sequence[str], options: Options) -> int:
@@ -20405,10 +20600,11 @@ cannot be classified. Counts are complete; the page is not, and `next:` leads on
          "A call is told where its file defines the name, imports a file that does, or is of the same package; other calls are counted.",
          ["ctx callers total", "ctx callers total --candidates"]),
     Verb("outline", "outline PATH", "list what a file defines, with lines and price", outline_verb, [_JSON], "", ["ctx outline shop.py", "ctx outline shop.py --json"]),
-    Verb("q", "q 'SOURCE | STAGE | …' [--explain | --from -- CMD ARGS…]", "ask a question about the workspace and what was captured", q_verb,
+    Verb("q", "q 'SOURCE | STAGE | …' [--explain | --from -- CMD ARGS… | --else -- CMD ARGS…]", "ask a question about the workspace and what was captured", q_verb,
          [("--explain", "", "only tell what each stage takes, gives and costs at most"),
           ("--from", "", "run the search behind -- and view its output: as it is where it is small, else definitions first, then the rest"),
-          ("--lines", "N", "with --from: show at most so many lines, as head behind it would"), _JSON],
+          ("--lines", "N", "with --from: show at most so many lines, as head behind it would"),
+          ("--else", "", "show the last failure of the test suite behind -- if it is certain to fail in the same way again, else run it"), _JSON],
          "Sources: %s.\nStages: %s.\ndocs/query.md has all of them with examples. Every answer is kept; its rows are lines of run:HEX." % (
              ", ".join(stage.name for stage in _SOURCE_STAGES), ", ".join(stage.name for stage in _FURTHER_STAGES)),
          ["ctx q 'refs total | group file'", "ctx q 'search TODO | in *.py | count'", "ctx q --explain 'fails last | in-changed | files'",
