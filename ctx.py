@@ -661,12 +661,12 @@ def suite_path() -> str:
     return next((root + "/suite" for root in own_roots()), "")
 
 
-def suite_notes() -> List[str]:
-    """The notes about the last test suite; none where nothing is known."""
+def suite_failed() -> bool:
+    """Whether the last test suite failed, and nothing was seen since that may change that."""
     try:
-        return read_file(suite_path()).decode("utf-8", "replace").split("\n")[:-1]
+        return read_file(suite_path())[:1] == b"{"
     except OSError:
-        return []
+        return False
 
 
 def take_suite() -> List[str]:
@@ -4037,10 +4037,10 @@ def before_tool(call: Call, settings: Dict[str, Any]) -> bytes:
 
 def before_command(call: Call, settings: Dict[str, Any]) -> bytes:
     """The answer before a command line runs, and what it means for what is known of the test suite."""
-    host, words, notes, (name, value) = call.host, program_words(), suite_notes(), call.host.background
+    host, words, (name, value) = call.host, program_words(), call.host.background
     facts = Facts(
         shell_line(words), host.shadowed, lambda program: bool(finds_program(program, call.environ)), call.mode,
-        call.input.get(name) == value, settings["guard.unknown"], host.reads, settings["guard.collapse"], notes[:1] not in ([], [ASKED]),
+        call.input.get(name) == value, settings["guard.unknown"], host.reads, settings["guard.collapse"], suite_failed(),
     )  # fmt: skip
     verdict = judge(call.command, facts)
     did, entry, parts = about_command(call, settings, words, verdict)
@@ -4055,7 +4055,7 @@ def about_command(call: Call, settings: Dict[str, Any], words: Sequence[str], ve
     """What is done about a command line, its line in the ledger, and the parts of the answer: the line with ctx in it, where that is
     nobody's loss and changes nobody's authority."""
     host, text = call.host, call.command
-    entry = {"class": verdict.cls, "shape": verdict.shape, "rung": verdict.rung, "why": verdict.reason}
+    entry: Dict[str, Any] = {"class": verdict.cls, "shape": verdict.shape, "rung": verdict.rung, "why": verdict.reason}
     decision, why = about_ctx(call, words) if "ctx" in text else ("", "")
     if not decision and verdict.cls == "unknown" and settings["guard.unknown"] == "ask" and host.asks:
         decision, why = "ask", '[guard] unknown = "ask" in ctx.toml, and ctx does not know this command'
@@ -4817,7 +4817,7 @@ SETTINGS: Dict[Tuple[str, str], Tuple[Any, Optional[int], str]] = {
     ("budget", "hold"): (30, 1, "seconds for which output is held back at most"),
     ("budget", "delta"): (True, None, "whether a digest ends with what changed since the last run of the same command"),
     ("guard", "unknown"): (HOOK_SETTINGS["guard.unknown"], None, "what becomes of commands that ctx does not know: leave, capture or ask"),
-    ("guard", "collapse"): (HOOK_SETTINGS["guard.collapse"], None, "whether searches are answered by what ctx makes of them"),
+    ("guard", "collapse"): (HOOK_SETTINGS["guard.collapse"], None, "whether searches, and a test suite that would fail as it did, are answered by what ctx makes of them"),
     ("guard", "rewrite_before_prompt"): (
         HOOK_SETTINGS["guard.rewrite_before_prompt"], None, "whether a command is captured about which the host asks the user first"
     ),
@@ -15791,7 +15791,7 @@ def packages_state(argv: Sequence[str], top: str) -> str:
     files = interpreter_files(tool_words(argv))
     if not files:
         return ""
-    places = {path for path in (*files, posixpath.realpath(files[-1]))}
+    places = {*files, posixpath.realpath(files[-1])}
     prefixes = sorted({posixpath.dirname(posixpath.dirname(absolute(path))) for path in places} - {""})
     folders = [folder for prefix in [*prefixes, home() + "/.local"] for folder in package_folders(prefix)]
     known = [folder + "/" for folder in (top, *prefixes)]
@@ -18077,15 +18077,12 @@ SLICE_SECONDS = 600.0  # age up to which a run answers for the next one
 def same_failure(argv: Sequence[str], notes: Sequence[str], settings: Settings) -> Optional[Run]:
     """The run that says what this test suite would say again, None if that is not certain. `notes` are those of `take_suite`."""
     try:
-        noted = from_json(notes[0]) if len(notes) == 2 else None
-    except ValueError:
-        return None
-    if not isinstance(noted, dict) or not 0 <= now() - noted["time"] < SLICE_SECONDS or noted["key"] != suite_key(argv):
-        return None
-    try:
+        noted = from_json(notes[0]) if len(notes) == 2 else {}
+        if not 0 <= now() - noted["time"] < SLICE_SECONDS or noted["key"] != suite_key(argv):
+            return None
         run = resolve_run(noted["run"])
         found = facts_of(run, settings)
-    except CtxError:
+    except (CtxError, KeyError, TypeError, ValueError):  # collected meanwhile, or a line that is torn
         return None
     confirmed = run.manifest["kind"] == "run" and not run.partial and not found["unsure"]
     return run if confirmed and any(fact["failing"] for fact in found["facts"]) else None
@@ -18357,7 +18354,8 @@ def after_tool(call: Call, settings: Settings) -> bytes:
     run, size = keep_result(call, result, settings)
     if call.kind not in call.host.replaces or result.partial or text_at(call.payload, "tool_use_id").startswith("exec-"):
         return decided(call, "stored", {"handle": run.handle, "bytes": size})
-    shown, context, entry = b"", "", {"handle": run.handle, "bytes": size}
+    shown, context = b"", ""
+    entry: Dict[str, Any] = {"handle": run.handle, "bytes": size}
     if call.kind == "file":
         shown, context = beginning(run, result, settings)
     else:
@@ -19620,6 +19618,7 @@ def explain_command(text: str, host: str = "", mode: str = "") -> Dict[str, Any]
     facts = Facts(self_command(), executable=executable, unknown=settings["guard.unknown"])
     if host:
         facts.shadowed, facts.mode, facts.reads = kind.shadowed, mode, kind.reads
+        facts.collapse, facts.failed = settings["guard.collapse"], suite_failed()
     verdict = judge(text, facts)
     found = {"class": verdict.cls, "reason": verdict.reason, "shape": verdict.shape, "runs": with_edits(text, verdict.edits)}
     if host:

@@ -117,7 +117,7 @@ def test_the_failures_that_touch_changed_files_come_first(agent):
 
 COMMANDS = [
     "echo 4 > value", "git stash", "git checkout -q -b other", "touch new", "make", "./unknown", "eval ls", "pip install x", "npm run build",
-    "rm -f ignored", "git commit -qam x", "sleep 1 & echo", "'", "x=$(rm -f ignored)", "ctx run -- touch ignored", "bash -c 'touch ignored'",
+    "rm -f ignored", "git commit -qam x", "'", "x=$(rm -f ignored)", "ctx run -- touch ignored", "bash -c 'touch ignored'",
 ]  # fmt: skip
 
 
@@ -147,7 +147,6 @@ def test_an_edit_of_which_no_hook_is_told(agent):
     for change in changes:
         assert agent.runs()
         change()
-    agent.forget = ctx.forget_suite()
     assert agent.runs() and not agent.runs()
 
 
@@ -265,8 +264,8 @@ def test_evidence_that_is_gone(agent):
 
 def test_a_request_that_was_refused_leaves_nothing_certain(agent):
     agent.runs()
-    agent_notes = agent.store / "suite"
-    agent_notes.write_text(agent_notes.read_text() + "asked\n")
+    with (agent.store / "suite").open("a") as file:
+        file.write("asked\n")
     assert agent.runs()
 
 
@@ -279,7 +278,6 @@ def test_without_a_hook_it_runs(agent):
 
 
 def test_what_starts_while_it_runs_is_noticed(agent):
-    (agent.work / "test_it.py").write_text(TESTS + "        os.unlink(os.environ['NOTES']) if 'NOTES' in os.environ else None\n")
     (agent.work / "test_it.py").write_text(TESTS.replace("self.assert", "os.unlink(os.environ['NOTES'])\n        self.assert"))
     env = {"NOTES": str(agent.store / "suite")}  # as a hook would that sees another command
     assert agent.runs(env=env) and agent.runs(env=env)
