@@ -18027,11 +18027,14 @@ def small_file(path: bytes) -> bytes:
         return b""
 
 
-def view_of_run(view: SearchView, run: Run, stream: str, limit: int) -> List[str]:
+VIEW_PART = 3  # a view takes this part of what would be shown whole
+
+
+def view_of_run(view: SearchView, run: Run, stream: str, settings: Settings) -> List[str]:
     """The view of a search that is kept."""
     view.read(run.source(stream))
     command = visible(redact(fsencode(" ".join(map(shell_word, run.manifest["argv"]))))[0])
-    return view.lines(command[:HIT_WIDTH], run, stream, limit)
+    return view.lines(command[:HIT_WIDTH], run, stream, settings["budget", "content"] // VIEW_PART)
 
 
 def show_search(capture: Capture, steps: Sequence[QueryStep], settings: Settings, most: int = 0) -> int:
@@ -18053,7 +18056,7 @@ def show_search(capture: Capture, steps: Sequence[QueryStep], settings: Settings
             view.read(run.source(stream))
             lines = view.first_lines(run, stream, most, content // 2)
         elif is_large:
-            lines = view_of_run(view, run, stream, content // 2)
+            lines = view_of_run(view, run, stream, settings)
     if lines:
         errors = run.source("stderr") if "stderr" in run.streams else Source.of_bytes("stderr", b"")
         for _, data in errors.chunks():
@@ -18380,7 +18383,7 @@ def search_seen(call: Call, run: Run, settings: Settings) -> Tuple[bytes, Dict[s
         return b"", {}
     names = alternatives(sought(segments[0])[0] or "")
     view = SearchView([fsencode(name) for name in names], call.where)
-    lines = view_of_run(view, run, "output", settings["budget", "content"] // 2)
+    lines = view_of_run(view, run, "output", settings)
     text = "".join(line + "\n" for line in lines if view.hits).encode("utf-8", "backslashreplace")
     return text, {"shape": shape, "rung": SHAPES[shape], "collapse_fires": 1} if text else {}
 

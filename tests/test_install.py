@@ -863,6 +863,10 @@ def line_of_command(host, mode, command, run_ctx, folder):
     return answer.get("updatedInput", {}).get("command")
 
 
+def test_why_of_what_is_collapsed(user, run_ctx, tools, tmp_path):
+    assert " q 'refs x | group file' --from -- grep -rn x ." in run_ctx("why", "--host", "codex", "grep -rn x .", cwd=tmp_path).stdout.decode()
+
+
 def test_why_of_a_host_that_is_none(run_ctx):
     assert b"unknown host 'cluade': did you mean claude?" in run_ctx("why", "ls", "--host", "cluade").stderr
     assert b"write --host claude --mode plan" in run_ctx("why", "ls", "--mode", "plan").stderr
