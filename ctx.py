@@ -2097,7 +2097,10 @@ SUITES = frozenset(
 SLICED = frozenset(("pytest", "-m/unittest"))  # those that depend on the work tree and on installed packages that can be named
 PLAIN_WRAPPERS = frozenset("timeout nice nohup stdbuf env".split())
 WINDOW_LEAST = 5  # lines of a search; of fewer, none is given to say how many there are
-SELECTORS = tuple("-k -m -t -run --lf --ff --last-failed --grep -g --filter --tests -E -R --test --testNamePattern".split())
+SELECTORS = tuple(
+    "-k -m -t -run --lf --ff --nf --sw --last-failed --failed-first --new-first --stepwise --grep -g --filter --tests -E -R --test"
+    " --testNamePattern".split()
+)
 WHOLE = frozenset(". ./... tests tests/ test test/ spec spec/ discover ./tests ./test".split())  # operands that select nothing
 
 

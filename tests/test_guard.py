@@ -375,6 +375,7 @@ def test_shapes(typed, shape):
         ("pytest tests/test_a.py", "ctx run -- pytest tests/test_a.py"),
         ("uv run pytest", "ctx run -- uv run pytest"),
         ("npm test", "ctx run -- npm test"),
+        ("pytest --sw", "ctx run -- pytest --sw"),
     ],
 )  # fmt: skip
 def test_what_is_collapsed(typed, expected):
