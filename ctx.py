@@ -671,15 +671,16 @@ def suite_failed() -> bool:
 
 def take_suite() -> List[str]:
     """The notes about the last test suite, which nobody else can take then; none where no hook has asked for it to be run."""
-    path = temporary_beside(suite_path() or "/")
+    path, taken = suite_path(), temporary_beside(suite_path() or "/")
     try:
-        posix.rename(suite_path(), path)
-        notes = read_file(path).decode("utf-8", "replace").split("\n")[:-1]
+        if not read_file(path).endswith(b"%s\n" % ASKED.encode()):
+            return []
+        posix.rename(path, taken)
+        return read_file(taken).decode("utf-8", "replace").split("\n")[:-1]
     except OSError:
         return []
     finally:
-        remove(path)
-    return notes if notes[-1:] == [ASKED] else []
+        remove(taken)
 
 
 def ask_suite() -> None:
@@ -15797,7 +15798,7 @@ def packages_state(argv: Sequence[str], top: str) -> str:
     places = {*files, posixpath.realpath(files[-1])}
     prefixes = sorted({posixpath.dirname(posixpath.dirname(absolute(path))) for path in places} - {""})
     folders = [folder for prefix in [*prefixes, home() + "/.local"] for folder in package_folders(prefix)]
-    known = [folder + "/" for folder in (top, *prefixes)]
+    known = tuple(folder + "/" for folder in (top, *folders))
     searched = [absolute(path) for path in getenv("PYTHONPATH").split(":") if path]
     total = sha256()
     try:
@@ -15808,7 +15809,7 @@ def packages_state(argv: Sequence[str], top: str) -> str:
             total.update(fsencode("%s %d %d %d\0" % (path, info.st_ino, info.st_size, info.st_mtime_ns)))
     except OSError:
         return ""
-    return str(total.hexdigest()) if all((path + "/").startswith(tuple(known)) for path in searched) else ""
+    return str(total.hexdigest()) if all((path + "/").startswith(known) for path in searched) else ""
 
 
 def interpreter_files(argv: Sequence[str]) -> List[str]:

@@ -384,6 +384,14 @@ def test_what_is_collapsed(typed, expected):
     assert verdict.fires == expected.count("ctx q ")
 
 
+@given(st.text(st.characters(min_codepoint=32, max_codepoint=126), min_size=1))
+def test_a_pattern_is_one_word_of_the_query(pattern):
+    verdict = ctx.judge("rg -e %s src" % ctx.shell_quote(pattern), COLLAPSING)
+    ((_, inserted),) = verdict.edits
+    (step, _) = ctx.check_query(shlex.split(inserted)[2])
+    assert step.words == (["|".join(ctx.alternatives(pattern))] if step.stage.name == "refs" else [pattern])
+
+
 def test_nothing_is_collapsed_unless_it_may_be():
     for typed in ("rg foo", "pytest"):
         assert rewritten(typed, ctx.Facts(reads=True, failed=True)) == "ctx run -- " + typed
