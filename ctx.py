@@ -18104,7 +18104,8 @@ def slice_lines(run: Run, steps: Sequence[QueryStep], settings: Settings) -> Lis
     page = AnswerPage(answer, settings["budget", "page"])
     lines = ["[ctx %s] not run again: nothing that the last run of the same command depends on has changed since" % run.handle]
     lines += ["exit: %d" % run.status] if run.status is not None else []
-    lines += ["%s, %s of them shown%s:" % (plural(len(every.rows), "failure"), commas(page.shown), " first: those in changed files" * (answer is chosen and len(steps) > 1))]
+    chose = ", as the query chose" if answer is chosen and len(chosen.rows) < len(every.rows) else ""
+    lines += ["%s; shown: %s%s" % (plural(len(every.rows), "failure"), commas(page.shown), chose)]
     lines += ["  " + line for line in page.lines]
     again = ["q", "fails %s" % run.handle] if page.shown < len(every.rows) else []
     ways = [*[again] * bool(again), ["get", run.handle], ["run", "--", *run.manifest["argv"]]]

@@ -21,7 +21,9 @@ class T(unittest.TestCase):
     def test_count(self):
         with open(os.environ["COUNT"], "a") as file:
             file.write("x")
-        self.assertEqual(open("value").read(), "1\\n")
+        with open("value") as file:
+            value = file.read()
+        self.assertEqual(value, "1\\n")
 """
 SLICED = "not run again"
 
@@ -105,12 +107,17 @@ def test_looking_around_changes_nothing(agent):
     assert not agent.runs()
 
 
-def test_the_failures_that_touch_changed_files_come_first(agent):
+def test_the_failures_that_touch_changed_files_are_chosen(agent):
     agent.runs()
     (agent.work / "test_it.py").write_text(TESTS + "    def test_other(self):\n        self.fail()\n")
     assert agent.runs()
     text = agent.types(agent.suite)[1]
-    assert SLICED in text and "2 failures" in text and "in changed files" in text
+    assert SLICED in text and "\n2 failures; shown: 2\n" in text
+    subprocess.run(["git", "stash", "-q"], cwd=str(agent.work), check=True)
+    (agent.work / "test_more.py").write_text(TESTS)
+    assert agent.runs()
+    text = agent.types(agent.suite)[1]
+    assert "\n2 failures; shown: 1, as the query chose\n" in text and "test_more" in text and "test_it" not in text and " q 'fails run:" in text
 
 
 # ── each precondition, violated
