@@ -164,6 +164,22 @@ def test_a_window_is_kept(box, count):
 
 
 @TOOLS
+def test_no_search_is_shown_in_more_lines_than_asked(box):
+    cut = 0
+    for argv, cwd in searches(60, 5):
+        options = {"cwd": str(box.work / cwd), "input": b"total\n"}
+        plain = box.plain(argv, **options)
+        done = box.ctx("q", "--lines", "6", "refs total", "--from", "--", *argv, **options)
+        assert (status_of(done), done.stderr) == (status_of(plain), plain.stderr), argv
+        if len(plain.stdout.split(b"\n")) <= 7 and plain.stdout[-1:] in (b"", b"\n"):
+            assert done.stdout == plain.stdout, argv
+        else:
+            cut += 1
+            assert done.stdout.count(b"\n") <= 6 and box.bytes(done.stdout[9:21].decode(), "stdout") == plain.stdout, argv
+    assert cut > 5
+
+
+@TOOLS
 def test_what_is_within_the_window_is_as_it_was(box):
     flood(box)
     for options in (["-m1"], ["-A1", "def total"]):
