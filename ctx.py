@@ -5786,6 +5786,24 @@ def redact_text(text: str) -> str:
     return redact(text.encode("utf-8", "surrogateescape"))[0].decode("utf-8", "surrogateescape")
 
 
+def redact_words(words: Sequence[str]) -> Tuple[List[str], int]:
+    """`redact` for the words of a command, each of which stays one: also what only the word before gives away (`--password x`)."""
+    line, at, count = b" ".join(map(fsencode, words)), 0, 0
+    secrets, kept = _secrets(line), []
+    for word in map(fsencode, words):
+        parts, done, end = [], at, at + len(word)
+        for start, stop, kind in secrets:
+            start, stop = max(start, done), min(stop, end)
+            if start < stop:
+                parts += [line[done:start], _marker(kind, line[start:stop], b"")]
+                done = stop
+        data, alone = redact(b"".join(parts) + line[done:end])
+        kept.append(fsdecode(data))
+        count += len(parts) // 2 + alone
+        at = end + 1
+    return kept, count
+
+
 # ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
 # 11 · store
 # Knows blobs, runs, locks and retention, as plain files that survive kill -9 and shared volumes. Never knows what the bytes mean.
@@ -6617,9 +6635,8 @@ def export_runs(runs: Sequence[Run], file: BinaryIO, raw: bool, tell: Callable[[
                 add_member(tar, "objects/" + manifest["streams"][name][0], kept)
                 found += count
             if not raw:
-                words = [redact(fsencode(word)) for word in manifest["argv"]]
-                manifest["argv"] = [fsdecode(word) for word, _ in words]
-                found += sum(count for _, count in words)
+                manifest["argv"], count = redact_words(manifest["argv"])
+                found += count
             digest = export_records(tar, run, to_json(manifest).encode(), found == 0)
             if found:
                 tell("%s redacted in %s, which is run:%s there" % (plural(found, "secret"), run.handle, digest[:HANDLE_DIGITS]))
@@ -7270,11 +7287,11 @@ class Capture:
     """One command while it runs: its bytes go to the spool, and to the reader as the hold rule says (DESIGN §4.5).
 
     `mode` is hold (nothing shown yet), flow (shown as it comes, while the inline budget lasts), quiet (a status line now and then),
-    or pass (everything is shown: `--stream`, or the store failed).
+    or pass (everything is shown: `--stream`, or the store failed, and `lost` says why).
     """
 
-    __slots__ = ("spool", "inline", "keep", "mode", "held", "total", "shown", "tail", "log", "deaf", "complaint", "undelivered",
-                 "interactive", "hold", "next_status", "started", "last_arrival", "stop", "ended", "pid", "group", "doomed",
+    __slots__ = ("spool", "inline", "keep", "mode", "held", "total", "shown", "tail", "log", "deaf", "complaint", "lost",
+                 "undelivered", "interactive", "hold", "next_status", "started", "last_arrival", "stop", "ended", "pid", "group", "doomed",
                  "partial", "status", "names", "readers", "drained", "signals", "interrupts", "wake", "poller",
                  "buffer")  # fmt: skip
 
@@ -7291,6 +7308,7 @@ class Capture:
         self.log = log
         self.deaf: Set[int] = set()
         self.complaint = ""
+        self.lost = ""
         self.undelivered = False
         self.interactive = posix.isatty(0)
         self.hold = min(hold, HOLD_TERMINAL) if self.interactive else hold
@@ -7304,6 +7322,8 @@ class Capture:
         self.partial = ""
         self.status = EXIT_INTERNAL
         self.names = captured_streams()
+        if spool is None and log < 0 and len(self.names) > 1:
+            self.names = []  # nobody needs the bytes, and two pipes would cost their order
         self.readers: Dict[int, str] = {}
         self.drained: Dict[int, int] = {}  # bytes read from each pipe since the child ended
         self.signals: List[int] = []
@@ -7395,7 +7415,7 @@ class Capture:
                 self.emit(name, piece)
 
     def commit(self) -> Optional[Run]:
-        """Make what was captured a run of the store; None where nothing could be kept, which has been said."""
+        """Make what was captured a run of the store; None where nothing could be kept, and `lost` says why."""
         if self.spool is None:
             return None
         try:
@@ -7412,7 +7432,7 @@ class Capture:
         if self.spool is not None:
             self.spool.discard()
         self.spool = None
-        self.complain("nothing is kept of this run: %s" % store_problem(error))
+        self.lost = store_problem(error)
 
     def complain(self, text: str) -> None:
         """Say something on stderr that is wrong with ctx itself; once, because one line is what a reader has room for."""
@@ -7460,7 +7480,8 @@ class Capture:
             self.readers = {read_end: name for (read_end, _), name in zip(pipes, self.names)}
             self.drained = dict.fromkeys(self.readers, 0)
             try:
-                self.pid = spawn(argv, pipes[0][1], 2 if self.names == ["stdout"] else pipes[-1][1], self.group)
+                ends = [write_end for _, write_end in pipes] or [1, 2]
+                self.pid = spawn(argv, ends[0], 2 if self.names == ["stdout"] else ends[-1], self.group)
             except OSError as error:
                 raise spawn_error(argv, error) from None
             finally:
@@ -14252,7 +14273,7 @@ def shell_word(text: str) -> str:
 
 
 def new_capture(kind: str, argv: Sequence[str], settings: Settings, stream: bool = False, log: int = -1, limit: float = 0.0) -> Capture:
-    """A capture, for a run of this command line here. Where nothing can be kept it says so, and passes the output through."""
+    """A capture, for a run of this command line here. Where nothing can be kept it passes the output through."""
     problem, spool = None, None
     try:
         spool = open_spool(kind, argv, settings)
@@ -14275,7 +14296,15 @@ def finish_run(capture: Capture, settings: Settings, summary: int = -1) -> int:
         show_end(capture, run, settings, summary)
         capture.spool.discard()
         house_keeping(run.store, settings)
+    else:
+        admit_loss(capture, settings, summary >= 0)
     return capture.outcome()
+
+
+def admit_loss(capture: Capture, settings: Settings, asked: bool = False) -> None:
+    """Say why nothing was kept, where more was seen to pass than is shown of any run, or a digest was asked for."""
+    if asked or not is_replayed(capture.total, capture.status, settings):
+        capture.complain("nothing is kept of this run: %s" % capture.lost)
 
 
 def show_end(capture: Capture, run: Run, settings: Settings, summary: int) -> None:
@@ -17746,12 +17775,9 @@ def small_file(path: bytes) -> bytes:
 
 def show_search(capture: Capture, steps: Sequence[QueryStep], settings: Settings) -> int:
     """After a search: its output as it is where that is small, else the view of it. The search's own status."""
-    if capture.spool is None:
-        return capture.outcome()
-    try:
-        run = capture.spool.commit(capture.names, capture.status, capture.partial)
-    except OSError as error:
-        capture.give_way(error)
+    run = capture.commit()
+    if run is None or capture.spool is None:
+        admit_loss(capture, settings)
         return capture.outcome()
     lines: List[str] = []
     stream = run.streams[0]
@@ -17885,7 +17911,7 @@ def captured_step(text: str, settings: Settings, limit: float) -> Tuple[str, int
             capture.spool.discard()
     except CtxError as error:
         return "", error.exit_code, 0.0, str(error)
-    return run.digest if run else "", capture.outcome(), monotonic() - capture.started, capture.complaint
+    return run.digest if run else "", capture.outcome(), monotonic() - capture.started, capture.complaint or capture.lost
 
 
 def end_step(step: Step, fd: int, pid: int) -> None:
@@ -19500,9 +19526,7 @@ def tap_verb(options: Options, words: List[str]) -> int:
     no_words(words, "write CMD | ctx tap --for 'CMD'")
     _signal.signal(_signal.SIGINT, _signal.SIG_IGN)  # it ends with the pipe, as tee -i does
 
-    def complain(error: OSError) -> None:
-        remark("tap", "nothing is kept of this pipe: %s" % store_problem(error))
-
+    problems: List[OSError] = []
     try:
         settings = load_config()
     except CtxError as error:  # the bytes must pass
@@ -19513,17 +19537,19 @@ def tap_verb(options: Options, words: List[str]) -> int:
         try:
             spool = open_spool("tap", [options["--for"]] if "--for" in options else [], settings)
         except OSError as error:
-            complain(error)
-    total, partial, spool = tap(spool, complain)
+            problems.append(error)
+    total, partial, spool = tap(spool, problems.append)
     if spool is not None:
         try:
             run = spool.commit(["output"], None, partial)
             if total > settings["budget", "inline"]:
                 remark("tap", "%s kept as %s: %s get %s#output" % (human(total), run.handle, self_command(), run.handle))
         except OSError as error:
-            complain(error)
+            problems.append(error)
         spool.discard()
         house_keeping(spool.store, settings)
+    if problems and total > settings["budget", "inline"]:
+        remark("tap", "nothing is kept of this pipe: %s" % store_problem(problems[0]))
     return 0
 
 
