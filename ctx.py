@@ -2375,7 +2375,7 @@ def by_ctx(name: str, rule: Rule, argv: Sequence[str], depth: int) -> Reading:
     i = argv.index("--") + 1 if "--" in argv else len(argv)
     if i < len(argv):
         return Reading(classify(argv[i:], depth).kind, "ctx")
-    return Reading("unknown" if argv[1:2] and argv[1] in ("run", "seq", "plan", "q") else "bounded", "ctx")
+    return Reading("unknown" if argv[1:2] and argv[1] in ("run", "seq", "plan", "wrap", "q") else "bounded", "ctx")
 
 
 def shell_options(argv: Sequence[str]) -> Tuple[str, int]:
@@ -3254,8 +3254,7 @@ def runs_inside(argv: Sequence[str], below: str, depth: int) -> Iterator[Invocat
             yield Invocation([words[0][words[0].rfind("/") + 1 :], *words[1:]])
         if ";" in words[1:]:  # behind find's -exec
             yield Invocation(words[: words.index(";", 1)])
-        text = inner_text(words)
-        if text is not None and depth < LAYERS:
+        for text in inner_texts(words) if depth < LAYERS else ():
             yield from runs_of(scan(text), below, depth + 1)
         for start in inner_starts(words):
             start += len(argv) - len(words)
@@ -3277,25 +3276,33 @@ def inner_starts(argv: Sequence[str]) -> Sequence[int]:
     if kind == "builtin":
         return (1, 2)
     if kind == "ctx":
-        return [i + 1 for i, word in enumerate(argv) if word == "--"]
+        return [i + 1 for i, word in enumerate(argv) if word == "--" or argv[1] == word == "wrap"] + behind_options(argv)
     if kind == "find":
         return [i + 1 for i, word in enumerate(argv) if word in EXECUTING or word in EXECUTING_FD]
     return [i for i, word in enumerate(argv) if i and is_ctx(word)] if kind == "python" else ()
 
 
-def inner_text(argv: Sequence[str]) -> Optional[str]:
-    """The command line that a shell, `eval` or `ctx run --shell` is given as a text, None if `argv` is none of these."""
+def behind_options(argv: Sequence[str]) -> List[int]:
+    """Where the command may start that `ctx run` is given without dashes: an option may take the next word, or not."""
+    if argv[1:2] != ["run"]:
+        return []
+    found = [i for i in range(2, len(argv)) if not argv[i].startswith("-")]
+    sure = next((i for i in found if not argv[i - 1].startswith("-") or "=" in argv[i - 1]), len(argv))
+    return [i for i in found if i <= sure]
+
+
+def inner_texts(argv: Sequence[str]) -> List[str]:
+    """The command lines that a shell, `eval`, `ctx run --shell` or `ctx seq --step` are given as texts; none if `argv` is none of these."""
     name = program_name(argv[0])
     rule = rule_for(name)
-    if rule and rule.kind == "shell":
-        return shell_text(argv)
-    if name == "eval":
-        return " ".join(argv[1:])
-    if rule and rule.kind == "ctx":
-        for i, word in enumerate(argv):
-            if word.startswith("--shell"):
-                return word[8:] or " ".join(argv[i + 1 : i + 2])
-    return None
+    kind = rule.kind if rule else name
+    if kind == "shell":
+        text = shell_text(argv)
+        return [] if text is None else [text]
+    if kind == "ctx":
+        options = [(word.partition("="), after) for word, after in zip(argv, [*argv[1:], ""])]
+        return [value if equals else after for (option, equals, value), after in options if option in ("--shell", "--step")]
+    return [" ".join(argv[1:])] if kind == "eval" else []
 
 
 def is_ctx(word: str) -> bool:
@@ -3312,7 +3319,7 @@ def executes(argv: Sequence[str]) -> bool:
 
 PASSING = frozenset("command builtin exec nocorrect noglob time".split())  # builtins that run what stands behind them
 UNRULED = "no rule for what ctx is asked to run"
-EXECUTING_VERBS = frozenset(("run", "seq", "plan"))
+EXECUTING_VERBS = frozenset(("run", "seq", "plan", "wrap"))
 
 
 # comparing
@@ -18709,8 +18716,10 @@ SETUPS = {
                    left="Codex runs a hook only when you have trusted it: start codex, type /hooks, and trust those of ctx"),
     "antigravity": Setup(".gemini/config", "hooks.json", ".agents/hooks.json", ["agy", "~/.gemini/config", "~/.gemini/antigravity"], groups="ctx",
                          left="Antigravity before 1.2 may run a command as it was typed although the hook rewrote it: update it"),
-    "gemini": Setup(".gemini", "settings.json", ".gemini/settings.json", ["gemini", "~/.gemini/settings.json"], unit=1000),
-    "copilot": Setup(".copilot", "hooks/ctx.json", ".github/hooks/ctx.json", ["copilot", "~/.copilot"], fresh='{\n  "version": 1\n}\n'),
+    "gemini": Setup(".gemini", "settings.json", ".gemini/settings.json", ["gemini", "~/.gemini/settings.json"], unit=1000,
+                    left='Gemini CLI asks before it opens an address: add "run_shell_command(ctx get)" to tools.allowed in its settings'),
+    "copilot": Setup(".copilot", "hooks/ctx.json", ".github/hooks/ctx.json", ["copilot", "~/.copilot"], fresh='{\n  "version": 1\n}\n',
+                     left="Copilot CLI asks before it opens an address: start it with --allow-tool 'shell(ctx:*)'"),
 }  # fmt: skip
 HOOK_PATIENCE = 10  # seconds that a host waits for a hook, which answers within HOOK_SECONDS
 

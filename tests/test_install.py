@@ -519,6 +519,13 @@ def test_other_places_of_settings(user, run_ctx, tmp_path):
     assert not (user / ".claude").exists() and not (user / ".codex").exists()
 
 
+@pytest.mark.parametrize("host, needs", [("codex", "type /hooks"), ("gemini", "tools.allowed"), ("copilot", "--allow-tool"), ("antigravity", "update it")])
+def test_what_is_left_to_the_user_is_named(user, run_ctx, host, needs):
+    (line,) = [line for line in run_ctx("setup", host).stdout.decode().split("\n") if line.startswith("left to you: ") and "on PATH" not in line]
+    assert needs in line
+    assert b"left to you" not in run_ctx("setup", host, "--remove").stdout
+
+
 TOML = b'model = "x" # mine\n\n[[hooks.PreToolUse]]\nmatcher = "^Bash$"\n[[hooks.PreToolUse.hooks]]\ntype = "command"\ncommand = "x"'
 
 

@@ -187,6 +187,8 @@ def test_programs_that_run_anything_are_covered_by_no_prefix(claude, text):
         *("find . -exec rm x ;", "timeout 5 nice env bash -c 'rm x'", "uv run rm x", "mise exec -- rm x"),
         *("ctx run -- rm x", "ctx run --shell 'rm x'", "ctx run --shell='rm x'", "python3 /opt/ctx.pyz run -- rm x", "./ctx run -- rm x"),
         *("ctx q 'x' --from -- rm x", "ctx q 'x' --else -- rm x", "ctx run -- timeout 5 rm x", "ctx run -- ctx run -- rm x", "rm x | ctx tap"),
+        *("ctx run rm x", "ctx run --stream rm x", "ctx run --timeout 5 rm x", "ctx run --timeout=5 rm x", "ctx run --log f --stream rm x"),
+        *("ctx seq --step 'rm x'", "ctx seq --keep-going --step true --step='cd a && rm x'", "ctx wrap rm x", "bash -c \"ctx seq --step 'rm x'\""),
     ],
 )
 def test_a_rule_that_restricts_holds_wherever_the_command_stands(claude, rule, list, text):
@@ -244,6 +246,7 @@ def test_modes(claude, mode, allowed, read):
 
 
 @pytest.mark.parametrize("text", ["ctx run -- other", "ctx run --shell other", "ctx seq x", "ctx plan run x", "ctx q x --from -- other", "ctx $V -- x",
+                                  "ctx run other", "ctx seq --step make", "ctx seq - < f", "echo make | ctx seq", "ctx wrap claude", "ctx q x --else -- other",
                                   "python3 ctx.pyz run -- other", "bash -c 'ctx run -- other'", "cat <<X | ctx run -- other"])  # fmt: skip
 def test_what_ctx_is_asked_to_run_needs_a_rule_of_its_own(claude, text):
     world = claude(allow=["Bash(ctx:*)", "Bash(ctx *)", "Bash(ctx run:*)", "Bash(python3:*)", "Bash(bash:*)", "Bash(cat:*)"])
