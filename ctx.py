@@ -2572,7 +2572,7 @@ def wants_capture(segment: Segment, facts: Facts) -> bool:
 class Surroundings:
     """What the commands of a line, read in order, do to those behind them."""
 
-    __slots__ = ("line", "facts", "functions", "unsettled", "path_changed", "status_read")
+    __slots__ = ("line", "facts", "functions", "unsettled", "path_changed", "status_read", "found")
 
     def __init__(self, line: Line, facts: Facts) -> None:
         self.line = line
@@ -2580,6 +2580,7 @@ class Surroundings:
         self.functions = frozenset(command.name for command in line.commands if command.kind == "function")
         self.unsettled = ""  # why nothing is certain any more
         self.path_changed = False  # so that asking for executables would ask in the wrong place
+        self.found: Dict[str, bool] = {}  # programs that were asked for
         self.status_read = any(word in line.text for word in ("PIPESTATUS", "pipestatus", "pipefail"))
 
     def follow(self, segment: Segment) -> None:
@@ -2643,7 +2644,9 @@ class Surroundings:
         if ours or name in BUILTINS or DYNAMIC in name or name.startswith("-"):
             return "%s may be no program here" % name.replace(DYNAMIC, "…")
         changed = self.path_changed or any(word.text.startswith("PATH=") for word in segment.command.assigns)
-        return "" if changed or self.facts.executable(name) else "no program %s here" % name
+        if not changed and name not in self.found:
+            self.found[name] = self.facts.executable(name)
+        return "" if changed or self.found[name] else "no program %s here" % name
 
     def insertion(self, segment: Segment) -> Tuple[int, str]:
         command = segment.command
@@ -3395,7 +3398,9 @@ def permission(host: str, text: str, line: Line, mode: str, rules: Rules) -> Per
     """
     if len(text) > COMMAND_LIMIT:
         return Permission("ask", "too long to be judged") if "ctx" in text else Permission("none")
-    runs = [Invocation([""], text), *runs_of(line, rules.where[len(rules.top) :] if rules.where.startswith(rules.top) else "")]
+    runs: List[Invocation] = []
+    if rules.deny or rules.ask or may_name_ctx(text):  # else nobody asks for them
+        runs = [Invocation([""], text), *runs_of(line, rules.where[len(rules.top) :] if rules.where.startswith(rules.top) else "")]
     for decision, listed in (("deny", rules.deny), ("ask", rules.ask)):
         rule = first_match(listed, runs) if listed else None
         if rule is not None:
@@ -3410,6 +3415,11 @@ def permission(host: str, text: str, line: Line, mode: str, rules: Rules) -> Per
     if mode != "bypassPermissions" and (any(executes(run.argv) for run in runs) or line.unsure and "ctx" in text):
         return Permission("deny" if mode == "dontAsk" else "ask", UNRULED)
     return Permission("none")
+
+
+def may_name_ctx(text: str) -> bool:
+    """Whether a word of a command line may be our name, however it is quoted."""
+    return "ctx" in text or "$'" in text or "ctx" in "".join(c for c in text if c not in "'\"\\\n")
 
 
 class Practice:
@@ -18249,32 +18259,78 @@ GATES = {"post": after_tool, "failed": after_failure, "start": session_start, "c
 #
 # All of this file takes 140 ms to compile and 6 ms to load as bytecode, and a call needs a tenth of it. What is installed is a pack:
 # each definition of module level (a function, a class, a table) compiled alone, and made when something that names it is called.
-# So a call pays for what it uses, and nobody keeps a list of what that is.
+# So a call pays for what it uses, and nobody keeps a list of what that is. Each definition costs a read and some dealing, too, which a
+# hook cannot afford two hundred times: with its entry comes, in one piece, what a rehearsal has used.
 
 if TYPE_CHECKING:
     Definition = Tuple[List[str], List[Any]]  # the names it binds, its statements
 
 
 def pack(source: bytes) -> bytes:
-    """The text of this file as a pack for the running interpreter: the size of the index (8 bytes, little endian), the index, the
-    definitions, all but the size marshalled. Raises CtxError on a statement of module level that defines nothing."""
+    """The text of this file as a pack for the running interpreter: the size of the index and the spot of the hook's entry (8 bytes each,
+    little endian), the index, the definitions. A spot is offset << 24 | size; all but these are marshalled. Raises CtxError on a statement
+    of module level that defines nothing."""
+    found = definitions(source)
+    codes = [code_of(statements) for _, statements in found]
+    plain = {name: is_function(code, statements[0]) for code, (names, statements) in zip(codes, found) for name in names}
+    order = {name: number for number, (names, _) in enumerate(found) for name in names}
+    blobs = [definition_blob(code, order, plain, [number]) for number, code in enumerate(codes)]
+    entry = order.get(HOOK_ENTRY, -1)
+    if entry >= 0:
+        used = [*rehearsed(packed(blobs, order, entry)), *HOOK_FRAME]
+        used += [name for frame in HOOK_FRAME for name in names_in(codes[order[frame]]) if not plain.get(name, True)]
+        together = sorted({order[name] for name in used if name in order})
+        blobs[entry] = definition_blob(code_of([part for number in together for part in found[number][1]]), order, plain, together)
+    return packed(blobs, order, entry)
+
+
+def packed(blobs: Sequence[bytes], order: Dict[str, int], entry: int) -> bytes:
+    """A pack of some definitions; `order` numbers them by name."""
     import marshal
 
-    found = definitions(source)
-    order = {name: number for number, (names, _) in enumerate(found) for name in names}
-    index: Tuple[Dict[str, int], Dict[str, int]] = ({}, {})
-    blobs: List[bytes] = []
-    size = 0
-    for number, (names, statements) in enumerate(found):
-        code = code_of(statements)
-        needs = [name for name in sorted(names_in(code)) if order.get(name, number) != number]
-        above = tuple(name for name in needs if order[name] < number)
-        blobs.append(marshal.dumps((code, above, tuple(name for name in needs if order[name] > number))))
-        for name in names:
-            index[not is_function(code, statements[0])][name] = size << 24 | len(blobs[-1])
-        size += len(blobs[-1])
-    head = marshal.dumps(index)
-    return b"".join([len(head).to_bytes(8, "little"), head, *blobs])
+    spots, size = [], 0
+    for blob in blobs:
+        spots.append(size << 24 | len(blob))
+        size += len(blob)
+    head = marshal.dumps({name: spots[number] for name, number in order.items()})
+    return b"".join([len(head).to_bytes(8, "little"), (spots[entry] if entry >= 0 else 0).to_bytes(8, "little"), head, *blobs])
+
+
+def definition_blob(code: Any, order: Dict[str, int], plain: Dict[str, bool], numbers: Sequence[int]) -> bytes:
+    """The code of the definitions of these numbers with what must be there for it: functions that can be stood in for, others that must
+    be defined before it, and after it."""
+    import marshal
+
+    needs = [name for name in sorted(names_in(code)) if name in order and order[name] not in numbers]
+    others = [name for name in needs if not plain[name]]
+    above = tuple(name for name in others if order[name] < numbers[-1])
+    return marshal.dumps((code, tuple(name for name in needs if plain[name]), above, tuple(name for name in others if name not in above)))
+
+
+HOOK_ENTRY = "hook_entry"
+HOOK_FRAME = (HOOK_ENTRY, "hook_main", "set_alarm", "read_input", "write_all")  # what no rehearsal can run
+REHEARSED = "cd x && A=1 env make 2>&1 | tail -5; git status"  # a line like most: what it takes is what a hook loads at once
+
+
+def rehearsed(data: bytes) -> List[str]:
+    """What the hook of a pack defines on its way to an answer about a common line, in a world of its own."""
+    import tempfile
+
+    world = dict(posix.environ)
+    payload = to_json({"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": REHEARSED}, "cwd": "/"})
+    with tempfile.TemporaryDirectory() as folder:
+        write_atomic(folder + "/ctx", b"", 0o700)  # the program that is put in front of commands
+        space = unpack(lambda offset, size: data[offset : offset + size], folder + "/ctx")
+        own = {b"CTX_HOME": fsencode(folder) + b"/store", b"HOME": fsencode(folder), b"PATH": b"/bin:/usr/bin"}
+        try:
+            posix.environ.clear()
+            posix.environ.update(own)
+            space["__define__"]("hook")
+            space["hook"]("claude", "PreToolUse", payload.encode(), own)
+        finally:
+            posix.environ.clear()
+            posix.environ.update(world)
+    return [name for name in space if getattr(space[name], "__code__", None) is not undefined.__code__]
 
 
 def definitions(source: bytes) -> List[Definition]:
@@ -18351,27 +18407,28 @@ def unpack(read: Callable[[int, int], bytes], file: str) -> Dict[str, Any]:
     import marshal
 
     function_type: Any = type(undefined)
-    size = int.from_bytes(read(0, 8), "little")
-    functions, others = marshal.loads(read(8, size))
-    start = size + 8
+    head = read(0, 16)
+    size, entry = int.from_bytes(head[:8], "little"), int.from_bytes(head[8:], "little")
+    start = size + 16
+    index = {"hook_entry": entry}
     space: Dict[str, Any] = {"__name__": "ctx", "__file__": file}
 
     def define(name: str) -> None:
-        spot = others[name] if name in others else functions[name]
-        code, above, below = marshal.loads(read(start + (spot >> 24), spot & 0xFFFFFF))
-        mention(above)
-        exec(code, space)
-        mention(below)
-
-    def mention(names: Sequence[str]) -> None:
-        for name in names:
-            if name in space:
-                continue
-            if name in others:
-                define(name)
-            else:
-                space[name] = function = function_type(undefined.__code__, space, name)
+        if name not in index:
+            index.update(marshal.loads(read(16, size)))
+        spot = index[name]
+        code, functions, above, below = marshal.loads(read(start + (spot >> 24), spot & 0xFFFFFF))
+        for other in functions:
+            if other not in space:
+                space[other] = function = function_type(undefined.__code__, space, other)
                 function.__kwdefaults__ = {"_self": function}
+        for other in above:
+            if other not in space:
+                define(other)
+        exec(code, space)
+        for other in below:
+            if other not in space:
+                define(other)
 
     space["__define__"] = define
     return space

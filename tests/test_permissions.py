@@ -674,3 +674,14 @@ def test_of_real_command_lines_only_plain_ones_are_allowed_and_every_part_can_be
         for word in set(words[:3]):
             denied = ctx.Rules(deny=[["prefix", word, "x"]], allow=[["any", "", "Bash"]])
             assert len(text) > ctx.COMMAND_LIMIT or ctx.permission("claude", text, line, "default", denied).decision == "deny", (word, text)
+
+
+@pytest.mark.parametrize("name", ["ctx", "c''tx", 'c"t"x', "c\\tx", "c\\\ntx", "$'c\\x74x'", "/opt/ctx.pyz", '"/a b/ct"x.py', "'ctx'"])
+@pytest.mark.parametrize("line", ["%s run -- other", "make && %s run other", "timeout 5 %s seq x", 'eval "%s run other"'])
+def test_our_name_is_seen_through_quotes(claude, name, line):
+    """Where no rule restricts anything, lines that do not name ctx are not looked into."""
+    if "'" in name and "eval" in line or '"' in name and "eval" in line or "$" in name:
+        assert ctx.may_name_ctx(line % name)
+    else:
+        assert claude(allow=["Bash(make:*)"]).says(line % name) == "ask"
+    assert not ctx.may_name_ctx("make && pytest -q 'c t x'")
