@@ -2445,7 +2445,7 @@ def by_ctx(name: str, rule: Rule, argv: Sequence[str], depth: int) -> Reading:
     i = argv.index("--") + 1 if "--" in argv else len(argv)
     if i < len(argv):
         return Reading(classify(argv[i:], depth).kind, "ctx")
-    return Reading("unknown" if argv[1:2] and argv[1] in ("run", "seq", "plan", "q") else "bounded", "ctx")
+    return Reading("unknown" if argv[1:2] and argv[1] in ("run", "seq", "plan", "wrap", "q") else "bounded", "ctx")
 
 
 def shell_options(argv: Sequence[str]) -> Tuple[str, int]:
@@ -2644,7 +2644,7 @@ def wants_capture(segment: Segment, facts: Facts) -> bool:
 class Surroundings:
     """What the commands of a line, read in order, do to those behind them."""
 
-    __slots__ = ("line", "facts", "functions", "unsettled", "path_changed", "status_read")
+    __slots__ = ("line", "facts", "functions", "unsettled", "path_changed", "status_read", "found")
 
     def __init__(self, line: Line, facts: Facts) -> None:
         self.line = line
@@ -2652,6 +2652,7 @@ class Surroundings:
         self.functions = frozenset(command.name for command in line.commands if command.kind == "function")
         self.unsettled = ""  # why nothing is certain any more
         self.path_changed = False  # so that asking for executables would ask in the wrong place
+        self.found: Dict[str, bool] = {}  # programs that were asked for
         self.status_read = any(word in line.text for word in ("PIPESTATUS", "pipestatus", "pipefail"))
 
     def follow(self, segment: Segment) -> None:
@@ -2715,7 +2716,9 @@ class Surroundings:
         if ours or name in BUILTINS or DYNAMIC in name or name.startswith("-"):
             return "%s may be no program here" % name.replace(DYNAMIC, "…")
         changed = self.path_changed or any(word.text.startswith("PATH=") for word in segment.command.assigns)
-        return "" if changed or self.facts.executable(name) else "no program %s here" % name
+        if not changed and name not in self.found:
+            self.found[name] = self.facts.executable(name)
+        return "" if changed or self.found[name] else "no program %s here" % name
 
     def insertion(self, segment: Segment, verb: str) -> Tuple[int, str]:
         """What is inserted, and where: in front, `verb` where the command is collapsed."""
@@ -3401,8 +3404,7 @@ def runs_inside(argv: Sequence[str], below: str, depth: int) -> Iterator[Invocat
             yield Invocation([words[0][words[0].rfind("/") + 1 :], *words[1:]])
         if ";" in words[1:]:  # behind find's -exec
             yield Invocation(words[: words.index(";", 1)])
-        text = inner_text(words)
-        if text is not None and depth < LAYERS:
+        for text in inner_texts(words) if depth < LAYERS else ():
             yield from runs_of(scan(text), below, depth + 1)
         for start in inner_starts(words):
             start += len(argv) - len(words)
@@ -3424,25 +3426,33 @@ def inner_starts(argv: Sequence[str]) -> Sequence[int]:
     if kind == "builtin":
         return (1, 2)
     if kind == "ctx":
-        return [i + 1 for i, word in enumerate(argv) if word == "--"]
+        return [i + 1 for i, word in enumerate(argv) if word == "--" or argv[1] == word == "wrap"] + behind_options(argv)
     if kind == "find":
         return [i + 1 for i, word in enumerate(argv) if word in EXECUTING or word in EXECUTING_FD]
     return [i for i, word in enumerate(argv) if i and is_ctx(word)] if kind == "python" else ()
 
 
-def inner_text(argv: Sequence[str]) -> Optional[str]:
-    """The command line that a shell, `eval` or `ctx run --shell` is given as a text, None if `argv` is none of these."""
+def behind_options(argv: Sequence[str]) -> List[int]:
+    """Where the command may start that `ctx run` is given without dashes: an option may take the next word, or not."""
+    if argv[1:2] != ["run"]:
+        return []
+    found = [i for i in range(2, len(argv)) if not argv[i].startswith("-")]
+    sure = next((i for i in found if not argv[i - 1].startswith("-") or "=" in argv[i - 1]), len(argv))
+    return [i for i in found if i <= sure]
+
+
+def inner_texts(argv: Sequence[str]) -> List[str]:
+    """The command lines that a shell, `eval`, `ctx run --shell` or `ctx seq --step` are given as texts; none if `argv` is none of these."""
     name = program_name(argv[0])
     rule = rule_for(name)
-    if rule and rule.kind == "shell":
-        return shell_text(argv)
-    if name == "eval":
-        return " ".join(argv[1:])
-    if rule and rule.kind == "ctx":
-        for i, word in enumerate(argv):
-            if word.startswith("--shell"):
-                return word[8:] or " ".join(argv[i + 1 : i + 2])
-    return None
+    kind = rule.kind if rule else name
+    if kind == "shell":
+        text = shell_text(argv)
+        return [] if text is None else [text]
+    if kind == "ctx":
+        options = [(word.partition("="), after) for word, after in zip(argv, [*argv[1:], ""])]
+        return [value if equals else after for (option, equals, value), after in options if option in ("--shell", "--step")]
+    return [" ".join(argv[1:])] if kind == "eval" else []
 
 
 def is_ctx(word: str) -> bool:
@@ -3459,7 +3469,7 @@ def executes(argv: Sequence[str]) -> bool:
 
 PASSING = frozenset("command builtin exec nocorrect noglob time".split())  # builtins that run what stands behind them
 UNRULED = "no rule for what ctx is asked to run"
-EXECUTING_VERBS = frozenset(("run", "seq", "plan"))
+EXECUTING_VERBS = frozenset(("run", "seq", "plan", "wrap"))
 
 
 # comparing
@@ -3535,7 +3545,9 @@ def permission(host: str, text: str, line: Line, mode: str, rules: Rules) -> Per
     """
     if len(text) > COMMAND_LIMIT:
         return Permission("ask", "too long to be judged") if "ctx" in text else Permission("none")
-    runs = [Invocation([""], text), *runs_of(line, rules.where[len(rules.top) :] if rules.where.startswith(rules.top) else "")]
+    runs: List[Invocation] = []
+    if rules.deny or rules.ask or may_name_ctx(text):  # else nobody asks for them
+        runs = [Invocation([""], text), *runs_of(line, rules.where[len(rules.top) :] if rules.where.startswith(rules.top) else "")]
     for decision, listed in (("deny", rules.deny), ("ask", rules.ask)):
         rule = first_match(listed, runs) if listed else None
         if rule is not None:
@@ -3550,6 +3562,11 @@ def permission(host: str, text: str, line: Line, mode: str, rules: Rules) -> Per
     if mode != "bypassPermissions" and (any(executes(run.argv) for run in runs) or line.unsure and "ctx" in text):
         return Permission("deny" if mode == "dontAsk" else "ask", UNRULED)
     return Permission("none")
+
+
+def may_name_ctx(text: str) -> bool:
+    """Whether a word of a command line may be our name, however it is quoted."""
+    return "ctx" in text or "$'" in text or "ctx" in "".join(c for c in text if c not in "'\"\\\n")
 
 
 class Practice:
@@ -5949,6 +5966,24 @@ def redact_text(text: str) -> str:
     return redact(text.encode("utf-8", "surrogateescape"))[0].decode("utf-8", "surrogateescape")
 
 
+def redact_words(words: Sequence[str]) -> Tuple[List[str], int]:
+    """`redact` for the words of a command, each of which stays one: also what only the word before gives away (`--password x`)."""
+    line, at, count = b" ".join(map(fsencode, words)), 0, 0
+    secrets, kept = _secrets(line), []
+    for word in map(fsencode, words):
+        parts, done, end = [], at, at + len(word)
+        for start, stop, kind in secrets:
+            start, stop = max(start, done), min(stop, end)
+            if start < stop:
+                parts += [line[done:start], _marker(kind, line[start:stop], b"")]
+                done = stop
+        data, alone = redact(b"".join(parts) + line[done:end])
+        kept.append(fsdecode(data))
+        count += len(parts) // 2 + alone
+        at = end + 1
+    return kept, count
+
+
 # ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
 # 11 · store
 # Knows blobs, runs, locks and retention, as plain files that survive kill -9 and shared volumes. Never knows what the bytes mean.
@@ -6780,9 +6815,8 @@ def export_runs(runs: Sequence[Run], file: BinaryIO, raw: bool, tell: Callable[[
                 add_member(tar, "objects/" + manifest["streams"][name][0], kept)
                 found += count
             if not raw:
-                words = [redact(fsencode(word)) for word in manifest["argv"]]
-                manifest["argv"] = [fsdecode(word) for word, _ in words]
-                found += sum(count for _, count in words)
+                manifest["argv"], count = redact_words(manifest["argv"])
+                found += count
             digest = export_records(tar, run, to_json(manifest).encode(), found == 0)
             if found:
                 tell("%s redacted in %s, which is run:%s there" % (plural(found, "secret"), run.handle, digest[:HANDLE_DIGITS]))
@@ -7433,11 +7467,11 @@ class Capture:
     """One command while it runs: its bytes go to the spool, and to the reader as the hold rule says (DESIGN §4.5).
 
     `mode` is hold (nothing shown yet), flow (shown as it comes, while the inline budget lasts), quiet (a status line now and then),
-    or pass (everything is shown: `--stream`, or the store failed).
+    or pass (everything is shown: `--stream`, or the store failed, and `lost` says why).
     """
 
-    __slots__ = ("spool", "inline", "keep", "mode", "held", "total", "shown", "tail", "log", "deaf", "complaint", "undelivered",
-                 "interactive", "hold", "next_status", "started", "last_arrival", "stop", "ended", "pid", "group", "doomed",
+    __slots__ = ("spool", "inline", "keep", "mode", "held", "total", "shown", "tail", "log", "deaf", "complaint", "lost",
+                 "undelivered", "interactive", "hold", "next_status", "started", "last_arrival", "stop", "ended", "pid", "group", "doomed",
                  "partial", "status", "names", "readers", "drained", "signals", "interrupts", "wake", "poller",
                  "buffer")  # fmt: skip
 
@@ -7454,6 +7488,7 @@ class Capture:
         self.log = log
         self.deaf: Set[int] = set()
         self.complaint = ""
+        self.lost = ""
         self.undelivered = False
         self.interactive = posix.isatty(0)
         self.hold = min(hold, HOLD_TERMINAL) if self.interactive else hold
@@ -7467,6 +7502,8 @@ class Capture:
         self.partial = ""
         self.status = EXIT_INTERNAL
         self.names = captured_streams()
+        if spool is None and log < 0 and len(self.names) > 1:
+            self.names = []  # nobody needs the bytes, and two pipes would cost their order
         self.readers: Dict[int, str] = {}
         self.drained: Dict[int, int] = {}  # bytes read from each pipe since the child ended
         self.signals: List[int] = []
@@ -7558,7 +7595,7 @@ class Capture:
                 self.emit(name, piece)
 
     def commit(self) -> Optional[Run]:
-        """Make what was captured a run of the store; None where nothing could be kept, which has been said."""
+        """Make what was captured a run of the store; None where nothing could be kept, and `lost` says why."""
         if self.spool is None:
             return None
         try:
@@ -7575,7 +7612,7 @@ class Capture:
         if self.spool is not None:
             self.spool.discard()
         self.spool = None
-        self.complain("nothing is kept of this run: %s" % store_problem(error))
+        self.lost = store_problem(error)
 
     def complain(self, text: str) -> None:
         """Say something on stderr that is wrong with ctx itself; once, because one line is what a reader has room for."""
@@ -7623,7 +7660,8 @@ class Capture:
             self.readers = {read_end: name for (read_end, _), name in zip(pipes, self.names)}
             self.drained = dict.fromkeys(self.readers, 0)
             try:
-                self.pid = spawn(argv, pipes[0][1], 2 if self.names == ["stdout"] else pipes[-1][1], self.group)
+                ends = [write_end for _, write_end in pipes] or [1, 2]
+                self.pid = spawn(argv, ends[0], 2 if self.names == ["stdout"] else ends[-1], self.group)
             except OSError as error:
                 raise spawn_error(argv, error) from None
             finally:
@@ -14415,7 +14453,7 @@ def shell_word(text: str) -> str:
 
 
 def new_capture(kind: str, argv: Sequence[str], settings: Settings, stream: bool = False, log: int = -1, limit: float = 0.0) -> Capture:
-    """A capture, for a run of this command line here. Where nothing can be kept it says so, and passes the output through."""
+    """A capture, for a run of this command line here. Where nothing can be kept it passes the output through."""
     problem, spool = None, None
     try:
         spool = open_spool(kind, argv, settings)
@@ -14439,7 +14477,15 @@ def finish_run(capture: Capture, settings: Settings, summary: int = -1, kept: Ca
         show_end(capture, run, settings, summary)
         capture.spool.discard()
         house_keeping(run.store, settings)
+    else:
+        admit_loss(capture, settings, summary >= 0)
     return capture.outcome()
+
+
+def admit_loss(capture: Capture, settings: Settings, asked: bool = False) -> None:
+    """Say why nothing was kept, where more was seen to pass than is shown of any run, or a digest was asked for."""
+    if asked or not is_replayed(capture.total, capture.status, settings):
+        capture.complain("nothing is kept of this run: %s" % capture.lost)
 
 
 def show_end(capture: Capture, run: Run, settings: Settings, summary: int) -> None:
@@ -18044,12 +18090,9 @@ def view_of_run(view: SearchView, run: Run, stream: str, settings: Settings) -> 
 def show_search(capture: Capture, steps: Sequence[QueryStep], settings: Settings, most: int = 0) -> int:
     """After a search: its output as it is where that is small, and has at most `most` lines if that is given; else the view of it. The
     search's own status."""
-    if capture.spool is None:
-        return capture.outcome()
-    try:
-        run = capture.spool.commit(capture.names, capture.status, capture.partial)
-    except OSError as error:
-        capture.give_way(error)
+    run = capture.commit()
+    if run is None or capture.spool is None:
+        admit_loss(capture, settings)
         return capture.outcome()
     lines: List[str] = []
     stream, content = run.streams[0], settings["budget", "content"]
@@ -18224,7 +18267,7 @@ def captured_step(text: str, settings: Settings, limit: float) -> Tuple[str, int
             capture.spool.discard()
     except CtxError as error:
         return "", error.exit_code, 0.0, str(error)
-    return run.digest if run else "", capture.outcome(), monotonic() - capture.started, capture.complaint
+    return run.digest if run else "", capture.outcome(), monotonic() - capture.started, capture.complaint or capture.lost
 
 
 def end_step(step: Step, fd: int, pid: int) -> None:
@@ -18574,32 +18617,78 @@ GATES = {"post": after_tool, "failed": after_failure, "start": session_start, "c
 #
 # All of this file takes 140 ms to compile and 6 ms to load as bytecode, and a call needs a tenth of it. What is installed is a pack:
 # each definition of module level (a function, a class, a table) compiled alone, and made when something that names it is called.
-# So a call pays for what it uses, and nobody keeps a list of what that is.
+# So a call pays for what it uses, and nobody keeps a list of what that is. Each definition costs a read and some dealing, too, which a
+# hook cannot afford two hundred times: with its entry comes, in one piece, what a rehearsal has used.
 
 if TYPE_CHECKING:
     Definition = Tuple[List[str], List[Any]]  # the names it binds, its statements
 
 
 def pack(source: bytes) -> bytes:
-    """The text of this file as a pack for the running interpreter: the size of the index (8 bytes, little endian), the index, the
-    definitions, all but the size marshalled. Raises CtxError on a statement of module level that defines nothing."""
+    """The text of this file as a pack for the running interpreter: the size of the index and the spot of the hook's entry (8 bytes each,
+    little endian), the index, the definitions. A spot is offset << 24 | size; all but these are marshalled. Raises CtxError on a statement
+    of module level that defines nothing."""
+    found = definitions(source)
+    codes = [code_of(statements) for _, statements in found]
+    plain = {name: is_function(code, statements[0]) for code, (names, statements) in zip(codes, found) for name in names}
+    order = {name: number for number, (names, _) in enumerate(found) for name in names}
+    blobs = [definition_blob(code, order, plain, [number]) for number, code in enumerate(codes)]
+    entry = order.get(HOOK_ENTRY, -1)
+    if entry >= 0:
+        used = [*rehearsed(packed(blobs, order, entry)), *HOOK_FRAME]
+        used += [name for frame in HOOK_FRAME for name in names_in(codes[order[frame]]) if not plain.get(name, True)]
+        together = sorted({order[name] for name in used if name in order})
+        blobs[entry] = definition_blob(code_of([part for number in together for part in found[number][1]]), order, plain, together)
+    return packed(blobs, order, entry)
+
+
+def packed(blobs: Sequence[bytes], order: Dict[str, int], entry: int) -> bytes:
+    """A pack of some definitions; `order` numbers them by name."""
     import marshal
 
-    found = definitions(source)
-    order = {name: number for number, (names, _) in enumerate(found) for name in names}
-    index: Tuple[Dict[str, int], Dict[str, int]] = ({}, {})
-    blobs: List[bytes] = []
-    size = 0
-    for number, (names, statements) in enumerate(found):
-        code = code_of(statements)
-        needs = [name for name in sorted(names_in(code)) if order.get(name, number) != number]
-        above = tuple(name for name in needs if order[name] < number)
-        blobs.append(marshal.dumps((code, above, tuple(name for name in needs if order[name] > number))))
-        for name in names:
-            index[not is_function(code, statements[0])][name] = size << 24 | len(blobs[-1])
-        size += len(blobs[-1])
-    head = marshal.dumps(index)
-    return b"".join([len(head).to_bytes(8, "little"), head, *blobs])
+    spots, size = [], 0
+    for blob in blobs:
+        spots.append(size << 24 | len(blob))
+        size += len(blob)
+    head = marshal.dumps({name: spots[number] for name, number in order.items()})
+    return b"".join([len(head).to_bytes(8, "little"), (spots[entry] if entry >= 0 else 0).to_bytes(8, "little"), head, *blobs])
+
+
+def definition_blob(code: Any, order: Dict[str, int], plain: Dict[str, bool], numbers: Sequence[int]) -> bytes:
+    """The code of the definitions of these numbers with what must be there for it: functions that can be stood in for, others that must
+    be defined before it, and after it."""
+    import marshal
+
+    needs = [name for name in sorted(names_in(code)) if name in order and order[name] not in numbers]
+    others = [name for name in needs if not plain[name]]
+    above = tuple(name for name in others if order[name] < numbers[-1])
+    return marshal.dumps((code, tuple(name for name in needs if plain[name]), above, tuple(name for name in others if name not in above)))
+
+
+HOOK_ENTRY = "hook_entry"
+HOOK_FRAME = (HOOK_ENTRY, "hook_main", "set_alarm", "read_input", "write_all")  # what no rehearsal can run
+REHEARSED = "cd x && A=1 env make 2>&1 | tail -5; git status"  # a line like most: what it takes is what a hook loads at once
+
+
+def rehearsed(data: bytes) -> List[str]:
+    """What the hook of a pack defines on its way to an answer about a common line, in a world of its own."""
+    import tempfile
+
+    world = dict(posix.environ)
+    payload = to_json({"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": REHEARSED}, "cwd": "/"})
+    with tempfile.TemporaryDirectory() as folder:
+        write_atomic(folder + "/ctx", b"", 0o700)  # the program that is put in front of commands
+        space = unpack(lambda offset, size: data[offset : offset + size], folder + "/ctx")
+        own = {b"CTX_HOME": fsencode(folder) + b"/store", b"HOME": fsencode(folder), b"PATH": b"/bin:/usr/bin"}
+        try:
+            posix.environ.clear()
+            posix.environ.update(own)
+            space["__define__"]("hook")
+            space["hook"]("claude", "PreToolUse", payload.encode(), own)
+        finally:
+            posix.environ.clear()
+            posix.environ.update(world)
+    return [name for name in space if getattr(space[name], "__code__", None) is not undefined.__code__]
 
 
 def definitions(source: bytes) -> List[Definition]:
@@ -18676,27 +18765,28 @@ def unpack(read: Callable[[int, int], bytes], file: str) -> Dict[str, Any]:
     import marshal
 
     function_type: Any = type(undefined)
-    size = int.from_bytes(read(0, 8), "little")
-    functions, others = marshal.loads(read(8, size))
-    start = size + 8
+    head = read(0, 16)
+    size, entry = int.from_bytes(head[:8], "little"), int.from_bytes(head[8:], "little")
+    start = size + 16
+    index = {"hook_entry": entry}
     space: Dict[str, Any] = {"__name__": "ctx", "__file__": file}
 
     def define(name: str) -> None:
-        spot = others[name] if name in others else functions[name]
-        code, above, below = marshal.loads(read(start + (spot >> 24), spot & 0xFFFFFF))
-        mention(above)
-        exec(code, space)
-        mention(below)
-
-    def mention(names: Sequence[str]) -> None:
-        for name in names:
-            if name in space:
-                continue
-            if name in others:
-                define(name)
-            else:
-                space[name] = function = function_type(undefined.__code__, space, name)
+        if name not in index:
+            index.update(marshal.loads(read(16, size)))
+        spot = index[name]
+        code, functions, above, below = marshal.loads(read(start + (spot >> 24), spot & 0xFFFFFF))
+        for other in functions:
+            if other not in space:
+                space[other] = function = function_type(undefined.__code__, space, other)
                 function.__kwdefaults__ = {"_self": function}
+        for other in above:
+            if other not in space:
+                define(other)
+        exec(code, space)
+        for other in below:
+            if other not in space:
+                define(other)
 
     space["__define__"] = define
     return space
@@ -19041,8 +19131,10 @@ SETUPS = {
                    left="Codex runs a hook only when you have trusted it: start codex, type /hooks, and trust those of ctx"),
     "antigravity": Setup(".gemini/config", "hooks.json", ".agents/hooks.json", ["agy", "~/.gemini/config", "~/.gemini/antigravity"], groups="ctx",
                          left="Antigravity before 1.2 may run a command as it was typed although the hook rewrote it: update it"),
-    "gemini": Setup(".gemini", "settings.json", ".gemini/settings.json", ["gemini", "~/.gemini/settings.json"], unit=1000),
-    "copilot": Setup(".copilot", "hooks/ctx.json", ".github/hooks/ctx.json", ["copilot", "~/.copilot"], fresh='{\n  "version": 1\n}\n'),
+    "gemini": Setup(".gemini", "settings.json", ".gemini/settings.json", ["gemini", "~/.gemini/settings.json"], unit=1000,
+                    left='Gemini CLI asks before it opens an address: add "run_shell_command(ctx get)" to tools.allowed in its settings'),
+    "copilot": Setup(".copilot", "hooks/ctx.json", ".github/hooks/ctx.json", ["copilot", "~/.copilot"], fresh='{\n  "version": 1\n}\n',
+                     left="Copilot CLI asks before it opens an address: start it with --allow-tool 'shell(ctx:*)'"),
 }  # fmt: skip
 HOOK_PATIENCE = 10  # seconds that a host waits for a hook, which answers within HOOK_SECONDS
 
@@ -19874,9 +19966,7 @@ def tap_verb(options: Options, words: List[str]) -> int:
     no_words(words, "write CMD | ctx tap --for 'CMD'")
     _signal.signal(_signal.SIGINT, _signal.SIG_IGN)  # it ends with the pipe, as tee -i does
 
-    def complain(error: OSError) -> None:
-        remark("tap", "nothing is kept of this pipe: %s" % store_problem(error))
-
+    problems: List[OSError] = []
     try:
         settings = load_config()
     except CtxError as error:  # the bytes must pass
@@ -19887,17 +19977,19 @@ def tap_verb(options: Options, words: List[str]) -> int:
         try:
             spool = open_spool("tap", [options["--for"]] if "--for" in options else [], settings)
         except OSError as error:
-            complain(error)
-    total, partial, spool = tap(spool, complain)
+            problems.append(error)
+    total, partial, spool = tap(spool, problems.append)
     if spool is not None:
         try:
             run = spool.commit(["output"], None, partial)
             if total > settings["budget", "inline"]:
                 remark("tap", "%s kept as %s: %s get %s#output" % (human(total), run.handle, self_command(), run.handle))
         except OSError as error:
-            complain(error)
+            problems.append(error)
         spool.discard()
         house_keeping(spool.store, settings)
+    if problems and total > settings["budget", "inline"]:
+        remark("tap", "nothing is kept of this pipe: %s" % store_problem(problems[0]))
     return 0
 
 

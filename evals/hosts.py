@@ -395,7 +395,7 @@ RECEIPTS_MEAN = """What the rows do not say:
   a hook's allow is not enough, or must not be given where the hook cannot see what the user denied.
 * Gemini CLI shows a replaced result as an error, whatever the command's status; the digest tells that.
 * Antigravity's user is asked about the rewritten text.
-* In Codex's read-only sandbox nothing can be kept, and every captured command says so in a line, even if it prints little.
+* In Codex's read-only sandbox nothing can be kept: a captured command runs, and its output arrives, as without ctx.
 """
 
 

@@ -408,6 +408,16 @@ def test_export_and_import(stored, call, monkeypatch, tmp_path):
     assert b"[redacted:" in call("get", handle + "#output").out
 
 
+def test_an_export_hides_what_a_list_hides(workspace, call):
+    """A secret that only the word before gives away, too."""
+    call("run", "--", "true", "--password", "hunter2x", "plain")
+    listed = call("runs", "-n", "1").out
+    assert b"--password [redacted:password:" in listed
+    assert call("export", listed.split()[0].decode(), "-o", "run.tar").status == 3
+    kept = Path("run.tar").read_bytes()
+    assert b'["true","--password","[redacted:password:' in kept and b"hunter2x" not in kept
+
+
 # ── whatever is broken
 
 

@@ -93,6 +93,30 @@ def test_what_is_not_used_is_not_loaded(packed):
     assert "VERBS" in space and "Capture" not in space and "ROWS" not in space
 
 
+@pytest.mark.parametrize("command, reads", [("git status --short", 4), ("cd web && CI=1 timeout 60 env npm test 2>&1 | tail -40", 16)])
+def test_what_a_hook_uses_comes_with_its_entry(home, monkeypatch, tmp_path, command, reads):
+    data, seen = ctx.pack(SOURCE), []
+    (tmp_path / "ctx").touch(0o700)
+
+    def read(offset, size):
+        seen.append(size)
+        return data[offset : offset + size]
+
+    space = ctx.unpack(read, str(tmp_path / "ctx"))
+    space["__define__"]("hook_entry")
+    payload = json.dumps({"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": command}, "cwd": str(tmp_path)})
+    assert space["hook"]("claude", "PreToolUse", payload.encode(), {b"PATH": b"/usr/bin:/bin"}) == b""
+    assert len(seen) <= reads and seen[:1] == [16]
+
+
+def test_a_pack_has_the_same_bytes_wherever_it_is_made(home, monkeypatch, tmp_path):
+    monkeypatch.setattr(ctx.posix, "environ", {b"CTX_HOME": b"/nowhere", b"HOME": b"", b"PATH": b"", b"CLAUDE_PID": b"1"})
+    one = ctx.pack(SOURCE)
+    monkeypatch.setattr(sys, "argv", ["-c"])
+    monkeypatch.chdir(tmp_path)
+    assert ctx.pack(SOURCE) == one and ctx.posix.environ[b"CLAUDE_PID"] == b"1"
+
+
 def test_a_function_keeps_its_identity(packed):
     space = pack_of("def f(a, b=2, *, c=3):\n    return a, b, c\n\nTABLE = [f]\n\ndef call():\n    return TABLE[0](1), TABLE[0] is f\n")
     space["__define__"]("call")
@@ -517,6 +541,13 @@ def test_other_places_of_settings(user, run_ctx, tmp_path):
     assert run_ctx("setup", "codex", env={"CODEX_HOME": str(tmp_path / "x")}).returncode == 0
     assert (tmp_path / "c" / "settings.json").exists() and (tmp_path / "x" / "hooks.json").exists()
     assert not (user / ".claude").exists() and not (user / ".codex").exists()
+
+
+@pytest.mark.parametrize("host, needs", [("codex", "type /hooks"), ("gemini", "tools.allowed"), ("copilot", "--allow-tool"), ("antigravity", "update it")])
+def test_what_is_left_to_the_user_is_named(user, run_ctx, host, needs):
+    (line,) = [line for line in run_ctx("setup", host).stdout.decode().split("\n") if line.startswith("left to you: ") and "on PATH" not in line]
+    assert needs in line
+    assert b"left to you" not in run_ctx("setup", host, "--remove").stdout
 
 
 TOML = b'model = "x" # mine\n\n[[hooks.PreToolUse]]\nmatcher = "^Bash$"\n[[hooks.PreToolUse.hooks]]\ntype = "command"\ncommand = "x"'

@@ -187,6 +187,8 @@ def test_programs_that_run_anything_are_covered_by_no_prefix(claude, text):
         *("find . -exec rm x ;", "timeout 5 nice env bash -c 'rm x'", "uv run rm x", "mise exec -- rm x"),
         *("ctx run -- rm x", "ctx run --shell 'rm x'", "ctx run --shell='rm x'", "python3 /opt/ctx.pyz run -- rm x", "./ctx run -- rm x"),
         *("ctx q 'x' --from -- rm x", "ctx q 'x' --else -- rm x", "ctx run -- timeout 5 rm x", "ctx run -- ctx run -- rm x", "rm x | ctx tap"),
+        *("ctx run rm x", "ctx run --stream rm x", "ctx run --timeout 5 rm x", "ctx run --timeout=5 rm x", "ctx run --log f --stream rm x"),
+        *("ctx seq --step 'rm x'", "ctx seq --keep-going --step true --step='cd a && rm x'", "ctx wrap rm x", "bash -c \"ctx seq --step 'rm x'\""),
     ],
 )
 def test_a_rule_that_restricts_holds_wherever_the_command_stands(claude, rule, list, text):
@@ -244,6 +246,7 @@ def test_modes(claude, mode, allowed, read):
 
 
 @pytest.mark.parametrize("text", ["ctx run -- other", "ctx run --shell other", "ctx seq x", "ctx plan run x", "ctx q x --from -- other", "ctx $V -- x",
+                                  "ctx run other", "ctx seq --step make", "ctx seq - < f", "echo make | ctx seq", "ctx wrap claude", "ctx q x --else -- other",
                                   "python3 ctx.pyz run -- other", "bash -c 'ctx run -- other'", "cat <<X | ctx run -- other"])  # fmt: skip
 def test_what_ctx_is_asked_to_run_needs_a_rule_of_its_own(claude, text):
     world = claude(allow=["Bash(ctx:*)", "Bash(ctx *)", "Bash(ctx run:*)", "Bash(python3:*)", "Bash(bash:*)", "Bash(cat:*)"])
@@ -671,3 +674,14 @@ def test_of_real_command_lines_only_plain_ones_are_allowed_and_every_part_can_be
         for word in set(words[:3]):
             denied = ctx.Rules(deny=[["prefix", word, "x"]], allow=[["any", "", "Bash"]])
             assert len(text) > ctx.COMMAND_LIMIT or ctx.permission("claude", text, line, "default", denied).decision == "deny", (word, text)
+
+
+@pytest.mark.parametrize("name", ["ctx", "c''tx", 'c"t"x', "c\\tx", "c\\\ntx", "$'c\\x74x'", "/opt/ctx.pyz", '"/a b/ct"x.py', "'ctx'"])
+@pytest.mark.parametrize("line", ["%s run -- other", "make && %s run other", "timeout 5 %s seq x", 'eval "%s run other"'])
+def test_our_name_is_seen_through_quotes(claude, name, line):
+    """Where no rule restricts anything, lines that do not name ctx are not looked into."""
+    if "'" in name and "eval" in line or '"' in name and "eval" in line or "$" in name:
+        assert ctx.may_name_ctx(line % name)
+    else:
+        assert claude(allow=["Bash(make:*)"]).says(line % name) == "ask"
+    assert not ctx.may_name_ctx("make && pytest -q 'c t x'")

@@ -146,4 +146,4 @@ def test_without_a_store_the_steps_run_and_their_output_passes(box):
     (box.work / "file").write_text("")
     env = {"CTX_HOME": str(box.work / "file" / "no"), "TMPDIR": str(box.work / "file"), "HOME": ""}
     done = seq(box, "seq 3000", "exit 5", env=env)
-    assert done.returncode == 5 and b"2999\n3000\n" in done.stdout and b"set CTX_HOME" in done.stderr
+    assert done.returncode == 5 and b"2999\n3000\n" in done.stdout and b"set CTX_HOME" in done.stdout

@@ -861,3 +861,17 @@ def test_a_candidate_is_looked_at_once_per_rule():
     text = b"token=" * 4000
     places = list(ctx._Sieve().candidates(text))
     assert len(places) == len(set(places)) <= 4 * 4000
+
+
+@pytest.mark.parametrize("line", ["mysql --password hunter2x -u root", "curl -u bob:s3cr3tpw https://h", "docker login -p Zk29dkfj3 h",
+                                  "git push https://bob:s3cr3tpw@h/x", "ls -l", "a", "x --token ghp_A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8 y"])  # fmt: skip
+def test_words_are_redacted_as_their_line_is(line):
+    words, count = ctx.redact_words(line.split())
+    assert " ".join(words) == ctx.redact_text(line) and count == ctx.redact(line.encode())[1]
+
+
+def test_words_stay_words():
+    key = "-----BEGIN RSA PRIVATE KEY-----\n" + "MIIEowIBAAKCAQEA9Yz".ljust(64, "Q") + "\n-----END RSA PRIVATE KEY-----"
+    words, count = ctx.redact_words(["deploy", "", "--password", "hunter2x", "--key", key, "\udcff", ""])
+    assert len(words) == 8 and count == 2 and words[1] == words[7] == "" and words[6] == "\udcff"
+    assert words[3].startswith("[redacted:password:") and words[5].startswith("[redacted:private-key:")

@@ -156,9 +156,15 @@ def test_plan_mode(agent):
 
 @pytest.mark.hosts("codex")
 def test_a_store_that_cannot_be_written(agent):
-    """In a sandbox that leaves no place to keep anything, the command still runs, and its output passes through."""
-    host = agent.install().host
-    output, status = host.output(host.run([host.shell("make broken")], "read-only").seen[1].results[0])
+    """In a sandbox that leaves no place to keep anything, the command still runs, and its output arrives as without ctx."""
+    host = agent.host
+    script = [host.shell("make small"), host.shell("make broken")]
+    plain = host.run(script, "read-only")
+    agent.install()
+    captured = host.run(script, "read-only")
+    for turn in (1, 2):
+        assert host.output(captured.seen[turn].results[0]) == host.output(plain.seen[turn].results[0])
+    output, status = host.output(captured.seen[2].results[0])
     assert status == 2 and "1 failed" in output.split("\n")
 
 
