@@ -11318,13 +11318,19 @@ def parse_content(sources: List[Source], status: Optional[int]) -> List[Evidence
 
 SEARCH_MARKERS = (b":", b"-")
 _SEARCHED = rb"(?:[^\n]*\n){0,3}?[^\s\n][^\n]*?(?::[^\n]*|\n[1-9]\d*[:-][^\n]*)\n"
+_PATCHED = rb"commit [0-9a-f]{7,64}\b|diff --(?:git|cc|combined) |On branch \S+$"
 
 
 def parse_searches(sources: List[Source], status: Optional[int]) -> List[Evidence]:
-    """Streams that are searches from the first line to the last: the reports and logs that they quote are nobody's."""
+    """Streams that are searches or patches from the first line to the last: the reports and logs that they quote are nobody's."""
     found: List[Evidence] = []
     for source in sources:
-        if source.size and rx(_SEARCHED).match(source.read(0, min(source.size, 16 * KIB))) and not is_binary(source):
+        head = source.read(0, min(source.size, 16 * KIB))
+        if rx(_PATCHED).match(strip_ansi(head)):
+            page = _Page(source)
+            if all(at >= 0 for at, _, _ in _parts(page)):
+                found += _compound(page) or _git_log(page) or _git_diff(page)
+        elif rx(_SEARCHED).match(head) and not is_binary(source):
             page = _Page(source)
             found += next(filter(None, (recognise(page) for recognise in (_search, _search_heading, _search_plain))), [])
     return found
@@ -12704,9 +12710,9 @@ def _compound(page: _Page) -> List[Evidence]:
     if sum(1 for opens, *_ in _IN_A_ROW if rx(rb"(?m)^(?:" + opens + rb")").search(page.text)) < 2:
         return []
     found: List[Evidence] = []
-    told = parts = 0
-    headed = False
-    for at, start, end in _parts(page):
+    rows = list(_parts(page))
+    told = parts = headed = 0
+    for at, start, end in rows if len(rows) > 1 else ():
         reader = _IN_A_ROW[at][2] if at >= 0 else None
         if headed and reader is _git_diff:
             return []

@@ -191,6 +191,17 @@ def test_a_difference_is_no_failure(changed, line, totals):
     assert not ctx.is_answer(found, 2)
 
 
+def test_a_patch_is_nobodys_report(changed):
+    quoted = b"main.c:(.text+0xa): undefined reference to `missing'\ncollect2: error: ld returned 1 exit status\n" * 40
+    for line in ("git add -A; git commit -qm Logs; git show", "git log -p -2", "git diff HEAD~1", "git log -1 -p; git status"):
+        output, status = changed("printf '%s' \"$QUOTED\" >>log.txt; ".replace("$QUOTED", quoted.decode().replace("`", "\\`")) + line)
+        found = ctx.examine([ctx.Source.of_bytes("output", output)], status)
+        assert {evidence.profile for evidence in found} <= {"git-log/v1", "git-diff/v1", "git-status/v1"}, line
+    output, status = changed("git log -2; printf '%s' \"$QUOTED\"; exit 1".replace("$QUOTED", quoted.decode().replace("`", "\\`")))
+    found = ctx.examine([ctx.Source.of_bytes("output", output)], status)
+    assert "linker/v1" in {evidence.profile for evidence in found}
+
+
 def test_status_1_beside_words_that_nobody_reads_is_a_failure(changed):
     output, status = changed("git diff; echo; echo no such thing; exit 1")
     assert not ctx.is_answer(ctx.examine([ctx.Source.of_bytes("output", output)], status), status)
