@@ -8297,13 +8297,17 @@ def _nested(view: _View, chunk: List[_Event]) -> bool:
     return not (len(ruled) >= starts and _agree(view, chunk[0], ruled[-1]))
 
 
+_PROGRESS_ENDS = frozenset(chr(n).encode() for n in b".FEsxXRuyrp,-]")  # the last byte of such a line
+
+
 def _pytest_progress(view: _View, start: int, end: int) -> Tuple[int, List[Tuple[bytes, bytes]]]:
     """(offset of the first, [(file, letters)]) of the lines like `tests/a.py ..F.   [ 50%]`, of the last MiB before `end`."""
     first, rows, path = -1, [], b""
     pattern = rx(rb"^(?:(\S.*?\.\w+) )?(-*[.FEsxXRuyrp,][.FEsxXRuyrp,-]*)(?: +\[[ \d%/]+\])?$")
     at = start if end - start <= MIB else view.back(end - MIB)
     for raw in view.source.read(at, end).split(b"\n"):
-        m = pattern.match(view.text(raw)) if len(raw) < 600 else None
+        likely = raw.rstrip()[-1:] in _PROGRESS_ENDS or b"\x1b" in raw or b"^[" in raw or b"\b" in raw
+        m = pattern.match(view.text(raw)) if likely and len(raw) < 600 else None
         if m:
             path = m.group(1) or path
             rows.append((path, m.group(2)))
@@ -12678,9 +12682,11 @@ def _document(page: _Page) -> List[Evidence]:
             found = [(n, depth) for n, depth in found if n == 1 or rx(_NUMBERED + rb"\s*$").match(page.lines[n - 2])]
         if len(found) >= least:
             evidence = page.evidence("document", (), {label: len(found)})
-            top = [n for n, depth in found if depth == min(depth for _, depth in found)]
+            least = min(depth for _, depth in found)
+            top = [n for n, depth in found if depth == least]
             spread = set(top[:: max(1, len(top) // OUTLINE_SPREAD)])
-            evidence.quotes += [page.quote(n, 3.0 if n in spread else 2.0 / (1 + depth)) for n, depth in found if n > _START_LINES]
+            worth = [(-3.0 if n in spread else -2.0 / (1 + depth), n) for n, depth in found if n > _START_LINES]
+            evidence.quotes += [page.quote(n, -value) for value, n in sorted(worth)[:_MOST]]
             return [evidence]
     return []
 
@@ -12707,7 +12713,10 @@ _IN_A_ROW: List[Tuple[bytes, bytes, Callable[[_Page], List[Evidence]]]] = [
 def _compound(page: _Page) -> List[Evidence]:
     """What several commands in a row printed (`git status && git diff`), each by itself; nothing where there is but one, where more
     than a fifth of the lines are nobody's, or where each line of a log stands above its patch."""
-    if sum(1 for opens, *_ in _IN_A_ROW if rx(rb"(?m)^(?:" + opens + rb")").search(page.text)) < 2:
+    opening = [opens for opens, *_ in _IN_A_ROW]
+    if not any(rx(b"|".join(opening)).match(line) for line in page.text[: 4 * KIB].split(b"\n")):
+        return []
+    if sum(1 for opens in opening if rx(rb"(?m)^(?:" + opens + rb")").search(page.text)) < 2:
         return []
     found: List[Evidence] = []
     rows = list(_parts(page))
@@ -13161,6 +13170,24 @@ def _guards() -> Tuple[bytes, Dict[bytes, List[Tuple[int, Tuple[bytes, ...]]]]]:
     return _GUARDS[0]
 
 
+def _hot(low: bytes, lines: int) -> bytes:
+    """For each of the `lines` of a block in lower case 1 where a root occurs, and 0; 1 for all of them where many do."""
+    words, hot, hits = _words_of(low), bytearray(lines), 0
+    for root in _guards()[1]:
+        if not all(part in words for part in root.split()):
+            continue
+        line, before, at = 0, 0, low.find(root)
+        while at >= 0:
+            line += low.count(b"\n", before, at)
+            hot[line] = 1
+            before = low.find(b"\n", at)
+            at = low.find(root, before) if before >= 0 else -1
+            hits += 1
+            if hits * 2 > lines:
+                return b"\1" * lines
+    return bytes(hot)
+
+
 def _is(either: Sequence[Any], line: bytes) -> bool:
     """Whether one of two expressions fits, the first at the start of the line, the second anywhere."""
     return bool(either[0] and rx(either[0]).match(line) or either[1] and rx(either[1]).search(line))
@@ -13192,14 +13219,17 @@ class _Survey:
         self.bases.append(len(self.looks))
         memo, looks = self.memo, self.looks
         counted, nothing = memo.setdefault(b"\n", _Look()), memo.setdefault(b"", _Look())
-        for line in lines:
-            key = line.translate(None, _DIGITS)
+        hot, plain = _hot(block.translate(None, b"\1\2").lower(), len(lines)), b"\1" not in block
+        place, row = rx(_PLACE).match, rx(_ROW).match
+        for at, key in enumerate(block.translate(None, _DIGITS).split(b"\n")):
             look = memo.get(key)
             if look is counted:  # "0 failed" is not "3 failed"
-                key = line.translate(_ONES)
+                key = lines[at].translate(_ONES)
                 look = memo.get(key)
             if look is None:
-                look = self.judge(line)
+                line = lines[at]
+                cold = plain and not hot[at] and line[:1] != b"{" and not (b":" in line and (place(line) or row(line)))
+                look = _Look() if cold else self.judge(line)
                 if look.value and len(key) < len(line) and rx(_COUNTS).search(line):
                     memo[key], key = counted, line.translate(_ONES)
                 if len(memo) < 40_000:
