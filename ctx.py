@@ -8051,16 +8051,20 @@ class Contract:
     "verbatim" (the notes are a digest already, and pass as they are). Facts of the `required` kinds, each with the heading it
     stands under, are never dropped: inline, or in the census that the digest addresses. Those of the `failing` kinds mean that
     something is wrong. Of the `brief` kinds the message is a few words and stands in the identity's line. Quotes and messages are
-    elastic: bought by value while the budget lasts. Everything else is retrievable by its address.
+    elastic: bought by value while the budget lasts. Everything else is retrievable by its address. A family that `compares` exits
+    with 1 to say that something differs, or that nothing was found.
     """
 
-    __slots__ = ("policy", "required", "failing", "brief")
+    __slots__ = ("policy", "required", "failing", "brief", "compares")
 
-    def __init__(self, policy: str, required: Dict[str, str], failing: Sequence[str] = (), brief: Sequence[str] = ()) -> None:
+    def __init__(
+        self, policy: str, required: Dict[str, str], failing: Sequence[str] = (), brief: Sequence[str] = (), compares: bool = False
+    ) -> None:
         self.policy = policy
         self.required = required
         self.failing = failing
         self.brief = brief
+        self.compares = compares
 
 
 _TEST_CONTRACT = Contract(
@@ -8098,11 +8102,11 @@ CONTRACTS: Dict[str, Contract] = {
     **dict.fromkeys(_TEST_RUNNERS.split(), _TEST_CONTRACT),
     **dict.fromkeys(_DIAGNOSTIC_TOOLS.split(), _DIAGNOSTIC_CONTRACT),
     "git-log": Contract("content", {"commit": "commits"}, (), ("commit",)),
-    "git-diff": Contract("content", {"file": "files"}, (), ("file",)),
+    "git-diff": Contract("content", {"file": "files"}, (), ("file",), True),
     "git-status": Contract("content", {"path": "paths"}, (), ("path",)),
     "git-blame": Contract("content", {"author": "authors", "commit": "commits"}, (), ("author", "commit")),
     "git-merge": Contract("report", {"conflict": "conflicts"}, ("conflict",)),
-    "search": Contract("content", {"file": "files with hits"}, (), ("file",)),
+    "search": Contract("content", {"file": "files with hits"}, (), ("file",), True),
     "list": Contract("content", {"item": "items"}, (), ("item",)),
     "listing": Contract("content", {"directory": "directories", "entry": "entries"}, (), ("directory", "entry")),
     "json": Contract("content", {"odd": "odd values", "place": "shape"}, (), ("odd", "place")),
@@ -8494,13 +8498,17 @@ def _nested(view: _View, chunk: List[_Event]) -> bool:
     return not (len(ruled) >= starts and _agree(view, chunk[0], ruled[-1]))
 
 
+_PROGRESS_ENDS = frozenset(chr(n).encode() for n in b".FEsxXRuyrp,-]")  # the last byte of such a line
+
+
 def _pytest_progress(view: _View, start: int, end: int) -> Tuple[int, List[Tuple[bytes, bytes]]]:
     """(offset of the first, [(file, letters)]) of the lines like `tests/a.py ..F.   [ 50%]`, of the last MiB before `end`."""
     first, rows, path = -1, [], b""
     pattern = rx(rb"^(?:(\S.*?\.\w+) )?(-*[.FEsxXRuyrp,][.FEsxXRuyrp,-]*)(?: +\[[ \d%/]+\])?$")
     at = start if end - start <= MIB else view.back(end - MIB)
     for raw in view.source.read(at, end).split(b"\n"):
-        m = pattern.match(view.text(raw)) if len(raw) < 600 else None
+        likely = raw.rstrip()[-1:] in _PROGRESS_ENDS or b"\x1b" in raw or b"^[" in raw or b"\b" in raw
+        m = pattern.match(view.text(raw)) if likely and len(raw) < 600 else None
         if m:
             path = m.group(1) or path
             rows.append((path, m.group(2)))
@@ -11432,13 +11440,14 @@ _ODD_PLACES = 5  # of one odd value
 
 class _Page:
     """One stream as lines without colours; `whole` tells whether all of it was read, `cut` that it has too many lines, `formatted` that
-    a formatter speaks, whose diffs are its report."""
+    a formatter speaks, whose diffs are its report, `before` how many lines of the stream stand ahead of a part of it."""
 
-    __slots__ = ("source", "whole", "cut", "text", "formatted", "_lines")
+    __slots__ = ("source", "whole", "cut", "text", "formatted", "before", "_lines")
 
     def __init__(self, source: Source, formatted: bool = False) -> None:
         self.source = source
         self.formatted = formatted
+        self.before = 0
         block = source.read(0, min(source.size, _NEAR_BYTES))
         lines = block.count(b"\n")
         self.cut = lines > _NEAR_LINES
@@ -11457,12 +11466,23 @@ class _Page:
                 self._lines.pop()
         return self._lines
 
+    def part(self, start: int, end: int) -> _Page:
+        """The lines from `start`, counted from 0, to before `end` as a page of their own."""
+        part = _Page(Source.of_bytes(self.source.name, b""), self.formatted)
+        part.source, part.before = self.source, start
+        part.whole = self.whole or end < len(self.lines)
+        part._lines = self.lines[start:end]
+        part.text = b"\n".join(part._lines) + b"\n"
+        return part
+
     def row(self, kind: str, identity: bytes, message: bytes, first: int = 0, last: int = 0, value: float = 1.0, group: bytes = b"") -> Fact:
         """A row; `group` is what a histogram of many rows counts it under."""
-        return Fact(kind, identity, group, message, self.source.name if first else "", first, last, 0, value)
+        stream, ahead = (self.source.name, self.before) if first else ("", 0)
+        return Fact(kind, identity, group, message, stream, first + ahead, last + (ahead if last else 0), 0, value)
 
     def quote(self, number: int, value: float) -> Quote:
         """One line, a very long one clipped: of that, only the start is read."""
+        number += self.before
         start = self.source.start_of(number)
         line, end, _ = self.source.read(start, min(self.source.size, start + _LONG_LINE)).partition(b"\n")
         return Quote(self.source.name, number, line if end or len(line) < _LONG_LINE else clip(clean(line), 1000), value)
@@ -11473,23 +11493,27 @@ class _Page:
         last = last or self.text.count(b"\n") + (not self.text.endswith(b"\n"))
         evidence.facts = list(rows)
         evidence.totals = dict(totals or {})
-        evidence.span = [(self.source.name, first, last)]
+        evidence.span = [(self.source.name, self.before + first, self.before + last)]
         evidence.quotes = [self.quote(n, 4.0 - 0.08 * (n - first)) for n in range(first, min(last, first + _START_LINES - 1) + 1)]
         if not self.whole:
             evidence.unsure = "sampled: the first %s of %s" % (human(len(self.text)), human(self.source.size))
         return evidence
 
 
+_FORMATTED = rb"(?m)^(?![-+ ])[^\n]{0,60}?(?:would reformat|would be reformatted)"  # not in a diff or a search
+
+
 def parse_content(sources: List[Source], status: Optional[int]) -> List[Evidence]:
     """Families whose output is the answer: each stream that is wholly of one kind, or a part of it that says so for certain; else nothing."""
     found: List[Evidence] = []
-    formatted = any(hits for source in sources for hits in source.find_all([b"would reformat", b"would be reformatted"], 1))
+    said = [source for source in sources if source.holds([b"would reformat", b"would be reformatted"])]
+    formatted = any(rx(_FORMATTED).search(source.read(0, min(source.size, _NEAR_BYTES))) for source in said)
     for source in sources:
         if source.size and is_binary(source):
             found.append(_binary(source))
         elif source.size:
             page = _Page(source, formatted)
-            found += next(filter(None, (recognise(page) for recognise in _RECOGNISERS if page.text.strip())), [])
+            found += _compound(page) or next(filter(None, (recognise(page) for recognise in _RECOGNISERS if page.text.strip())), [])
     if found and not status:  # then nobody else looks at what these leave out
         taken = [span for evidence in found if evidence.profile not in _READ_AGAIN for span in evidence.span]
         rest = parse_text(sources, status, taken)
@@ -11499,13 +11523,19 @@ def parse_content(sources: List[Source], status: Optional[int]) -> List[Evidence
 
 SEARCH_MARKERS = (b":", b"-")
 _SEARCHED = rb"(?:[^\n]*\n){0,3}?[^\s\n][^\n]*?(?::[^\n]*|\n[1-9]\d*[:-][^\n]*)\n"
+_PATCHED = rb"commit [0-9a-f]{7,64}\b|diff --(?:git|cc|combined) |On branch \S+$"
 
 
 def parse_searches(sources: List[Source], status: Optional[int]) -> List[Evidence]:
-    """Streams that are searches from the first line to the last: the reports and logs that they quote are nobody's."""
+    """Streams that are searches or patches from the first line to the last: the reports and logs that they quote are nobody's."""
     found: List[Evidence] = []
     for source in sources:
-        if source.size and rx(_SEARCHED).match(source.read(0, min(source.size, 16 * KIB))) and not is_binary(source):
+        head = source.read(0, min(source.size, 16 * KIB))
+        if rx(_PATCHED).match(strip_ansi(head)):
+            page = _Page(source)
+            if all(at >= 0 for at, _, _ in _parts(page)):
+                found += _compound(page) or _git_log(page) or _git_diff(page)
+        elif rx(_SEARCHED).match(head) and not is_binary(source):
             page = _Page(source)
             found += next(filter(None, (recognise(page) for recognise in (_search, _search_heading, _search_plain))), [])
     return found
@@ -11604,6 +11634,8 @@ _DIFF_LINE = (
     rb"(?:index [0-9a-f]+[.,]|old mode |new mode |mode |similarity index |dissimilarity index |rename |copy |new file mode |deleted file mode "
     rb"|--- |\+\+\+ |Binary files .* differ|GIT binary patch|\\ No newline|Submodule |\* Unmerged path |Only in |$)"
 )
+_BETWEEN = rb"Only in |\\ No newline|Binary files |Files .* differ$|Common subdirectories: "
+_HUNK = rb"(@@+) ((?:-\d+(?:,\d+)? )+)\+\d+(?:,(\d+))? @@"
 _PROSE = rb"commit [0-9a-f]{7,64}\b|From [0-9a-f]{40} |[0-9a-f]{7,40} \S|tag \S|-- $|stash@\{"
 
 
@@ -11619,7 +11651,7 @@ def _git_diff(page: _Page) -> List[Evidence]:
     if not starts:
         return []
     first = page.text.count(b"\n", 0, starts.start())
-    if rx(_PROSE).match(lines[0]):
+    if rx(_PROSE).match(lines[0]) or all(rx(rb"diff -|" + _BETWEEN).match(line) for line in lines[:first]):
         first = 0
     elif starts.group().startswith(b"---") and page.formatted:
         return []
@@ -11627,7 +11659,7 @@ def _git_diff(page: _Page) -> List[Evidence]:
     n, prose, binary = first, False, False
     while n < len(lines):
         line = lines[n]
-        hunk = rx(rb"(@@+) ((?:-\d+(?:,\d+)? )+)\+\d+(?:,(\d+))? @@").match(line)
+        hunk = rx(_HUNK).match(line)
         bare = line.startswith(b"--- ") and rx(rb"\+\+\+ .").match(b"".join(lines[n + 1 : n + 2])) and b"".join(lines[n + 2 : n + 3]).startswith(b"@@")
         if line.startswith((b"diff --git ", b"diff --cc ", b"diff --combined ", b"* Unmerged path ")) or (bare and not (changes and b"" in changes[-1].names and _open(changes[-1]))):
             changes.append(_Change(n + 1, b"" if bare else line))
@@ -11705,6 +11737,37 @@ def _diff_evidence(page: _Page, changes: List[_Change], first: int, last: int) -
     return evidence
 
 
+_COMMAND = rb"(\d+)(?:,(\d+))?([acd])(\d+)(?:,(\d+))?$"
+
+
+def _diff_plain(page: _Page) -> List[Evidence]:
+    """`diff` without options and with -r: how many lines each side lacks, each command followed by its counts; and `cmp -l`."""
+    lines, n, changes = page.lines, 0, [_Change(1)]
+    if len(lines) > 1 and all(rx(rb" *\d+ +[0-7]{1,3} +[0-7]{1,3}$").match(line) for line in lines):
+        return [page.evidence("git-diff", (), {"bytes that differ": len(lines)})]
+    while n < len(lines):
+        command, header = rx(_COMMAND).match(lines[n]), rx(rb"diff -\S+ .*?(\S+)$").match(lines[n])
+        if command:
+            first, last, what, start, end = command.groups()
+            minus = (int(last or first) - int(first) + 1) * (what != b"a")
+            plus = (int(end or start) - int(start) + 1) * (what != b"d")
+            signs = b"<" * minus + b"-" * (what == b"c") + b">" * plus
+            block = [line for line in lines[n + 1 : n + 3 + len(signs)] if not line.startswith(b"\\ ")][: len(signs)]
+            if not signs.startswith(b"".join([line[:1] for line in block])) or (page.whole and len(block) < len(signs)):
+                return []
+            n = changes[-1].last = min(n + len(signs), len(lines) - 1)
+            changes[-1].minus, changes[-1].plus = changes[-1].minus + minus, changes[-1].plus + plus
+        elif header:
+            changes.append(_Change(n + 1, b"- - " + header.group(1)))
+        elif not rx(_BETWEEN).match(lines[n]):
+            return []
+        n += 1
+    if len(changes) > 1:
+        return [_diff_evidence(page, changes[1:], 1, len(lines))]
+    totals = {"insertions": changes[0].plus, "deletions": changes[0].minus}
+    return [page.evidence("git-diff", (), totals)] if any(totals.values()) else []
+
+
 def _git_stat(page: _Page) -> List[Evidence]:
     """`git diff --stat`, --numstat, --name-status: every file."""
     last = rx(rb" (\d+) files? changed(?:, (\d+) insertions?\(\+\))?(?:, (\d+) deletions?\(-\))?$").match(page.lines[-1])
@@ -11731,7 +11794,7 @@ _SECTIONS = {b"Changes to be committed:": b"staged", b"Changes not staged for co
 _STATUS_START = rb"On branch \S|HEAD detached |Not currently on any branch|interactive rebase in progress|rebase in progress"
 _STATUS_LINE = (
     rb"  \(|\s*$|On branch|HEAD detached|Your branch|and have |You |All conflicts|No commits yet|Initial commit|nothing |no changes added|interactive rebase|rebase in"
-    rb"|Last command|Next command|No commands|   \S|Not currently|Submodule|\* |Changes |Untracked files not listed|It took |may speed|new files yourself|Stash"
+    rb"|Last command|Next command|No commands|   \S|Not currently|Submodule|\* |Changes |Untracked files|Unmerged paths:|Ignored files:|It took |may speed|new files yourself|Stash"
 )
 
 
@@ -12820,17 +12883,80 @@ def _document(page: _Page) -> List[Evidence]:
             found = [(n, depth) for n, depth in found if n == 1 or rx(_NUMBERED + rb"\s*$").match(page.lines[n - 2])]
         if len(found) >= least:
             evidence = page.evidence("document", (), {label: len(found)})
-            top = [n for n, depth in found if depth == min(depth for _, depth in found)]
+            least = min(depth for _, depth in found)
+            top = [n for n, depth in found if depth == least]
             spread = set(top[:: max(1, len(top) // OUTLINE_SPREAD)])
-            evidence.quotes += [page.quote(n, 3.0 if n in spread else 2.0 / (1 + depth)) for n, depth in found if n > _START_LINES]
+            worth = [(-3.0 if n in spread else -2.0 / (1 + depth), n) for n, depth in found if n > _START_LINES]
+            evidence.quotes += [page.quote(n, -value) for value, n in sorted(worth)[:_MOST]]
             return [evidence]
     return []
 
 
 _RECOGNISERS: List[Callable[[_Page], List[Evidence]]] = [
-    _json, _git_merge, _git_log, _git_diff, _git_stat, _git_status, _git_short, _git_blame, _git_oneline, _yaml, _ls, _tree, _du, _hex,
+    _json, _git_merge, _git_log, _git_diff, _diff_plain, _git_stat, _git_status, _git_short, _git_blame, _git_oneline, _yaml, _ls, _tree, _du, _hex,
     _search, _search_counts, _search_heading, _search_plain, _paths, _hub_list, _aligned, _csv, _log, _redraws, _one_line, _document,
 ]  # fmt: skip
+
+# What commands in a row print into one stream: (how it opens, how it goes on, who reads it).
+_STAT = rb" \S.* \| +(?:\d+|Bin)| \d+ files? changed| (?:create|delete) mode | rename | copy | mode change |[ACDMRTUX]\d*\t|(?:\d+|-)\t(?:\d+|-)\t"
+_MESSAGE = rb"    |$|---$|(?:Author|Date|Merge|Commit|AuthorDate|CommitDate|Notes|Reflog|Reflog message): |gpg: |" + _STAT
+_IN_A_ROW: List[Tuple[bytes, bytes, Callable[[_Page], List[Evidence]]]] = [
+    (rb"On branch \S+$|HEAD detached (?:at|from) \S+$|Not currently on any branch\.$", rb"\t|" + _STATUS_LINE, _git_status),
+    (rb"commit [0-9a-f]{7,64}\b", _MESSAGE, _git_log),
+    (rb"diff --(?:git|cc|combined) ", _DIFF_LINE, _git_diff),
+    (rb"(?=[^ ]*\d)(?=[^ ]*[a-f])[0-9a-f]{7,40} \S", rb"[0-9a-f]{7,40} \S|$|" + _STAT, _git_oneline),
+    (rb"## \S|(?! {2})[ MADRCTU?!]{2} \S", rb"(?!)", _git_short),
+    (_STAT, rb"(?!)", _git_stat),
+    (rb"total \d+$", _LS, _ls),
+]
+
+
+def _compound(page: _Page) -> List[Evidence]:
+    """What several commands in a row printed (`git status && git diff`), each by itself; nothing where there is but one, where more
+    than a fifth of the lines are nobody's, or where each line of a log stands above its patch."""
+    opening = [opens for opens, *_ in _IN_A_ROW]
+    if not any(rx(b"|".join(opening)).match(line) for line in page.text[: 4 * KIB].split(b"\n")):
+        return []
+    if sum(1 for opens in opening if rx(rb"(?m)^(?:" + opens + rb")").search(page.text)) < 2:
+        return []
+    found: List[Evidence] = []
+    rows = list(_parts(page))
+    told = parts = headed = 0
+    for at, start, end in rows if len(rows) > 1 else ():
+        reader = _IN_A_ROW[at][2] if at >= 0 else None
+        if headed and reader is _git_diff:
+            return []
+        headed = reader is _git_oneline and end - start == 1
+        evidence = reader(page.part(start, end)) if reader else []
+        found, parts, told = found + evidence, parts + bool(evidence), told + (end - start) * bool(evidence)
+    return found if parts > 1 and told * 5 >= 4 * len(page.lines) else []
+
+
+def _parts(page: _Page) -> Iterator[Tuple[int, int, int]]:
+    """(row, start, end) of what stands in a stream one after the other; row -1 is what no row knows. Hunks are followed by their counts."""
+    lines, start, n, kind, patched = page.lines, 0, 0, -1, False
+    opening = rx(b"|".join(b"(%s)" % opens for opens, *_ in _IN_A_ROW))
+    holding = [at for at, row in enumerate(_IN_A_ROW) if row[2] in (_git_log, _git_diff)]
+    while n < len(lines):
+        line = lines[n]
+        hunk = rx(_HUNK).match(line) if patched else None
+        if hunk:
+            n = max(_follow(lines, n, hunk, _Change(n), page.whole), n + 1)
+            continue
+        match = opening.match(line)
+        opened = match.lastindex - 1 if match and match.lastindex else -1
+        if line.startswith(b"diff --"):  # the patch of a commit stands behind a blank line
+            inside = kind in holding and (patched or not lines[n - 1])
+            patched = True
+        else:
+            inside = kind >= 0 and bool(opened == kind or rx(_IN_A_ROW[kind][1]).match(line) or (patched and rx(_DIFF_LINE).match(line)))
+            patched = patched and inside and opened != kind
+        if not inside and (opened >= 0 or kind >= 0):
+            if n > start:
+                yield kind, start, n
+            start, kind = n, opened
+        n += 1
+    yield kind, start, n
 
 
 # ── packaging: installers and resolvers, as rows for the engine of diagnostics. A fact is a package, and what is wrong with it. ──
@@ -13245,6 +13371,24 @@ def _guards() -> Tuple[bytes, Dict[bytes, List[Tuple[int, Tuple[bytes, ...]]]]]:
     return _GUARDS[0]
 
 
+def _hot(low: bytes, lines: int) -> bytes:
+    """For each of the `lines` of a block in lower case 1 where a root occurs, and 0; 1 for all of them where many do."""
+    words, hot, hits = _words_of(low), bytearray(lines), 0
+    for root in _guards()[1]:
+        if not all(part in words for part in root.split()):
+            continue
+        line, before, at = 0, 0, low.find(root)
+        while at >= 0:
+            line += low.count(b"\n", before, at)
+            hot[line] = 1
+            before = low.find(b"\n", at)
+            at = low.find(root, before) if before >= 0 else -1
+            hits += 1
+            if hits * 2 > lines:
+                return b"\1" * lines
+    return bytes(hot)
+
+
 def _is(either: Sequence[Any], line: bytes) -> bool:
     """Whether one of two expressions fits, the first at the start of the line, the second anywhere."""
     return bool(either[0] and rx(either[0]).match(line) or either[1] and rx(either[1]).search(line))
@@ -13276,14 +13420,17 @@ class _Survey:
         self.bases.append(len(self.looks))
         memo, looks = self.memo, self.looks
         counted, nothing = memo.setdefault(b"\n", _Look()), memo.setdefault(b"", _Look())
-        for line in lines:
-            key = line.translate(None, _DIGITS)
+        hot, plain = _hot(block.translate(None, b"\1\2").lower(), len(lines)), b"\1" not in block
+        place, row = rx(_PLACE).match, rx(_ROW).match
+        for at, key in enumerate(block.translate(None, _DIGITS).split(b"\n")):
             look = memo.get(key)
             if look is counted:  # "0 failed" is not "3 failed"
-                key = line.translate(_ONES)
+                key = lines[at].translate(_ONES)
                 look = memo.get(key)
             if look is None:
-                look = self.judge(line)
+                line = lines[at]
+                cold = plain and not hot[at] and line[:1] != b"{" and not (b":" in line and (place(line) or row(line)))
+                look = _Look() if cold else self.judge(line)
                 if look.value and len(key) < len(line) and rx(_COUNTS).search(line):
                     memo[key], key = counted, line.translate(_ONES)
                 if len(memo) < 40_000:
@@ -14388,8 +14535,10 @@ def census_of(facts: Iterable[Fact]) -> bytes:
 
 
 def is_answer(found: Sequence[Evidence], status: Optional[int]) -> bool:
-    """Whether the output itself is what the caller wanted: no report was recognised in it, and nothing failed."""
-    return not status and all(contract_of(evidence).policy != "report" for evidence in found)
+    """Whether the output itself is what the caller wanted: no report was recognised in it, and nothing failed. Status 1 of a
+    comparison or a search, of whose output nothing is left unread, says no more than what they found."""
+    told = not status or (status == 1 and any(contract_of(e).compares for e in found) and all(e.profile != "text/v1" for e in found))
+    return told and all(contract_of(evidence).policy != "report" for evidence in found)
 
 
 def digest_of(run: Run, settings: Settings, command: str, before: Optional[Run] = None) -> Tuple[bytes, bool]:

@@ -111,6 +111,102 @@ def test_recorded(name, profile, totals):
     assert name == "k8s_yaml" and {800, 3802} <= shown or needles <= shown | {quote.first for quote in evidence.quotes}
 
 
+@pytest.fixture
+def changed(tmp_path):
+    """A repository with three commits, a staged, a changed and a new file; a call runs a shell line in it: (output, status)."""
+    (tmp_path / ".git").mkdir()
+
+    def run(text):
+        env = {"PATH": "/usr/bin:/bin", "HOME": str(tmp_path), "GIT_CONFIG_NOSYSTEM": "1", "GIT_AUTHOR_DATE": "1700000000 +0000", "GIT_COMMITTER_DATE": "1700000000 +0000"}
+        env.update({"GIT_%s_%s" % (who, what): "dev@example.org" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")})
+        done = subprocess.run(["bash", "-c", text], cwd=str(tmp_path), env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+        return done.stdout, done.returncode
+
+    lines = "".join("line %d\n" % n for n in range(60))
+    assert run("rmdir .git; git init -q -b main .")[1] == 0
+    for name in ("a.txt", "b.txt", "c.txt"):
+        (tmp_path / name).write_text(lines)
+        assert run("git add . && git commit -qm 'Add %s'" % name)[1] == 0
+    (tmp_path / "a.txt").write_text(lines.replace("line 7\n", "line seven\n").replace("line 50\n", ""))
+    run("git add a.txt")
+    (tmp_path / "b.txt").write_text(lines + "On branch of a tree\n")
+    (tmp_path / "new").mkdir()
+    (tmp_path / "new" / "d.txt").write_text("d\n")
+    return run
+
+
+STATUS = ("git-status/v1", {"a.txt", "b.txt", "new/"})
+DIFF = ("git-diff/v1", {"b.txt"})
+COMMITS = ("git-log/v1", 3)
+
+
+@pytest.mark.parametrize(
+    ("line", "parts"),
+    [
+        ("git status && git diff", [STATUS, DIFF]),
+        ("git diff; git status", [DIFF, STATUS]),
+        ("git log; git status", [COMMITS, STATUS]),
+        ("git log; git diff", [COMMITS, DIFF]),
+        ("git log -p --stat; git status", [COMMITS, ("git-diff/v1", {"a.txt", "b.txt", "c.txt"}), STATUS]),
+        ("git log --oneline; git status -s; git diff --stat HEAD", [COMMITS, STATUS, ("git-diff/v1", {"a.txt", "b.txt"})]),
+        ("git status -sb; git diff --cached; git diff; git log --oneline", [STATUS, ("git-diff/v1", {"a.txt", "b.txt"}), COMMITS]),
+        ("echo == status; git status; echo == diff; git diff", [STATUS, DIFF]),
+        ("ls -l; git status", [("listing/v1", {"."}), STATUS]),
+    ],
+)
+def test_commands_in_a_row(changed, line, parts):
+    output, status = changed(line)
+    source = ctx.Source.of_bytes("output", output)
+    found = ctx.examine([source], status)
+    assert [evidence.profile for evidence in found] == [profile for profile, _ in parts]
+    assert ctx.is_answer(found, status)
+    for evidence, (_, names) in zip(found, parts):
+        assert len(evidence.facts) == names if isinstance(names, int) else {fact.identity.decode() for fact in evidence.facts} == names
+        for fact in evidence.facts:
+            assert fact.identity in source.slice(fact.first, fact.last or fact.first) or fact.identity == b"."
+        for quote in evidence.quotes:
+            assert quote.text == source.line(quote.first)
+
+
+@pytest.mark.parametrize(
+    ("line", "totals"),
+    [
+        ("git diff --exit-code", {"files": 1, "insertions": 1}),
+        ("git diff --no-index a.txt c.txt", {"files": 1, "insertions": 2, "deletions": 1}),
+        ("diff a.txt c.txt", {"insertions": 2, "deletions": 1}),
+        ("diff -u a.txt c.txt", {"files": 1, "insertions": 2, "deletions": 1}),
+        ("cp -r . ../other; rm ../other/c.txt; date >../other/b.txt; diff -r . ../other -x .git; e=$?; rm -r ../other; exit $e", {"files": 1, "insertions": 1, "deletions": 61}),
+        ("cp -r . ../other; rm ../other/c.txt; date >../other/b.txt; diff -ru . ../other -x .git; e=$?; rm -r ../other; exit $e", {"files": 1, "insertions": 1, "deletions": 61}),
+        ("cmp -l a.txt c.txt 2>/dev/null | head -40; exit 1", {"bytes that differ": 40}),
+        ("grep -c zebra *.txt", {"hits": 0, "files": 0, "files without": 3}),
+        ("git status; git diff --exit-code", {"staged": 1, "not staged": 1, "untracked": 1}),
+    ],
+)
+def test_a_difference_is_no_failure(changed, line, totals):
+    output, status = changed(line)
+    found = ctx.examine([ctx.Source.of_bytes("output", output)], status)
+    assert status == 1
+    assert found[0].totals == totals
+    assert ctx.is_answer(found, 1)
+    assert not ctx.is_answer(found, 2)
+
+
+def test_a_patch_is_nobodys_report(changed):
+    quoted = b"main.c:(.text+0xa): undefined reference to `missing'\ncollect2: error: ld returned 1 exit status\n" * 40
+    for line in ("git add -A; git commit -qm Logs; git show", "git log -p -2", "git diff HEAD~1", "git log -1 -p; git status"):
+        output, status = changed("printf '%s' \"$QUOTED\" >>log.txt; ".replace("$QUOTED", quoted.decode().replace("`", "\\`")) + line)
+        found = ctx.examine([ctx.Source.of_bytes("output", output)], status)
+        assert {evidence.profile for evidence in found} <= {"git-log/v1", "git-diff/v1", "git-status/v1"}, line
+    output, status = changed("git log -2; printf '%s' \"$QUOTED\"; exit 1".replace("$QUOTED", quoted.decode().replace("`", "\\`")))
+    found = ctx.examine([ctx.Source.of_bytes("output", output)], status)
+    assert "linker/v1" in {evidence.profile for evidence in found}
+
+
+def test_status_1_beside_words_that_nobody_reads_is_a_failure(changed):
+    output, status = changed("git diff; echo; echo no such thing; exit 1")
+    assert not ctx.is_answer(ctx.examine([ctx.Source.of_bytes("output", output)], status), status)
+
+
 @pytest.mark.parametrize("name", ["bin_png", "bin_so"])
 def test_binary(name):
     found, truth, sources = read(name)
