@@ -15636,6 +15636,38 @@ def commit_files(top: str, count: int, paths: Sequence[str] = ()) -> Optional[Li
     return commits
 
 
+def last_change(top: str, path: str, first: int, last: int) -> str:
+    """The newest commit that has changed lines of a file: id, date, author and subject. "" where git cannot tell."""
+    output = git(top, "blame", "--line-porcelain", "--no-textconv", "-L", "%d,%d" % (first, last), "--", path)
+    newest, found = -1, ""
+    for record in rx(rb"(?m)^\t.*\n?").split(output or b""):
+        fields = dict(line.partition(b" ")[::2] for line in record.split(b"\n")[1:])
+        when = int(fields.get(b"committer-time", -1))
+        if when > newest:
+            text = b" ".join((fields[b"author"] + b":", fields[b"summary"]))
+            newest, found = when, "not committed" if record.startswith(b"0" * 40) else "%s %s %s" % (record[:12].decode(), day_of(when), fsdecode(text))
+    return found
+
+
+def day_of(seconds: int) -> str:
+    """A day as 2026-01-31, in UTC."""
+    import time
+
+    return time.strftime("%Y-%m-%d", time.gmtime(seconds))
+
+
+def written_since(top: str, seconds: float) -> List[str]:
+    """Files of a workspace that were written after some time (seconds), sorted; what was deleted is not seen."""
+    found = []
+    for path in (path for batch in work_files(top) for path in batch):
+        try:
+            if posix.lstat(fsencode(top) + b"/" + path).st_mtime > seconds:
+                found.append(fsdecode(path))
+        except OSError:
+            continue
+    return sorted(found)
+
+
 # ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
 # 18 · symbols
 # Knows where a name occurs in a work tree, what each occurrence is, and what a file defines, by whichever engine is there. Never
@@ -16850,6 +16882,9 @@ STAGES_MOST = 8  # of a query, its source included
 FACTS_MOST = 2000  # facts of one run that a query reads
 COMMITS_MOST = 1000  # commits that `touched` looks at
 TEXT_MOST = 256 * KIB  # bytes that `get` brings
+TRACED = 5  # causes that `trace` looks at
+TRACE_AROUND = 2  # lines that it shows on each side of a frame
+TRACE_CALLS = 3  # definitions of what is called there
 
 if TYPE_CHECKING:
     Rows = List[Dict[str, Any]]
@@ -17092,9 +17127,18 @@ def take_files(_: Answer, words: List[str]) -> Answer:
 
 
 def take_changed(_: Answer, words: List[str]) -> Answer:
-    """changed [COMMIT]"""
+    """changed [COMMIT|RUN]"""
+    if words and words[0].startswith("run:"):
+        paths = written_since(workspace_reader().top, end_of_run(named_run(words)))
+        return answer_of("files", [{"path": path, "count": 1} for path in paths], "files written since %s" % words[0], "file times")
     paths = known_changes(workspace_reader().top, words[0] if words else "")
     return answer_of("files", [{"path": path, "count": 1} for path in paths], "changed files", "git")
+
+
+def end_of_run(run: Run) -> float:
+    """When a run ended the last time that it was captured, in seconds."""
+    records = (read_occurrence(store, name) for name, store in reversed(all_occurrences()))
+    return next(((record["time"] + record["ms"]) / 1000 for record in records if record.get("run") == run.digest), 0.0)
 
 
 def known_changes(top: str, since: str = "") -> List[str]:
@@ -17398,12 +17442,61 @@ def do_shared_cause(answer: Answer, words: List[str]) -> Answer:
     """shared-cause"""
     groups: Dict[str, Dict[str, Any]] = {}
     for row in answer.rows:
-        frame = row["frames"][-1] if row.get("frames") else "unknown"
-        group = groups.setdefault(frame, {"frame": frame, "count": 0, "message": row["message"], "identities": []})
+        own = ["%s:%d" % (row["path"], row["line"])] if row.get("line") and exists("%s/%s" % (answer.reader.top, row["path"])) else []
+        *callers, frame = row.get("frames") or own or ["unknown"]
+        group = groups.setdefault(frame, {"frame": frame, "count": 0, "message": row["message"], "identities": [], "callers": callers[::-1]})
         group["count"] += 1
         group["identities"].append(row["identity"])
     answer.rows = sorted(groups.values(), key=lambda group: (-group["count"], group["frame"]))
     return answer
+
+
+def do_trace(answer: Answer, words: List[str]) -> Answer:
+    """trace"""
+    lines: List[str] = []
+    for row in answer.rows[:TRACED]:
+        names = [plain_value(name) for name in row.get("identities", ())]
+        more = ", and %d more" % (len(names) - 3) if len(names) > 3 else ""
+        lines += ["%s: %s" % (plural(row.get("count", 1), "failure"), row.get("message", "")), "  " + ", ".join(names[:3]) + more]
+        path, _, number = plain_value(row.get("frame", "")).rpartition(":")
+        if path and number.isdigit() and answer.reader.data(path):
+            lines += traced(answer.reader, path, int(number), row.get("callers", ()))
+        else:
+            lines.append("  where is unknown: no frame of it is in this workspace")
+    if len(answer.rows) > TRACED:
+        answer.remarks.append("only the first %d of %s" % (TRACED, plural(len(answer.rows), "cause")))
+    answer.kind, answer.rows = "text", [{"text": redact_text(visible(fsencode(line)))} for line in lines]
+    return answer
+
+
+def traced(reader: TreeReader, path: str, line: int, callers: Sequence[str]) -> Iterator[str]:
+    """A frame as lines: the definition around it, its last change, its text with an anchored address, who called it, and what it
+    calls that another file defines."""
+    source, extraction = Source.of_bytes("output", reader.data(path)), reader.extraction(path)
+    around = extraction.around(line) if extraction else None
+    first, last = max(around.first if around else 1, line - TRACE_AROUND), min(around.last if around else source.lines, line + TRACE_AROUND)
+    inside = "%s %s" % (around.kind, around.path) if around else "the file itself"
+    yield "  %s  in %s%s" % (reader.address(path, first, last), inside, ", lines %d-%d" % (around.first, around.last) if around else "")
+    yield "  last change: %s" % (last_change(reader.top, path, first, last) or "unknown")
+    shown = veiled(source, source.start_of(first), source.start_of(last + 1))[0]
+    for number, text in enumerate(split_lines(shown), first):
+        yield "  %s %d  %s" % (">" if number == line else " ", number, fsdecode(text))
+    if callers:
+        yield "  called from " + ", ".join(callers[:3])
+    for other, symbol in called_there(reader, path, around.first if around else line, line):
+        yield "  calls %s %s  %s" % (symbol.kind, symbol.path, reader.address(other, symbol.first, symbol.last))
+
+
+def called_there(reader: TreeReader, path: str, first: int, line: int) -> List[Tuple[str, Symbol]]:
+    """What other files define of the names that are called on some lines, those called last first."""
+    extraction = reader.extraction(path)
+    calls = sorted(extraction.calls, key=lambda call: -call[1]) if extraction else []
+    names = list(dict.fromkeys(name for name, at in calls if first <= at <= line))
+    found: List[Tuple[str, Symbol]] = []
+    for row in find_refs(names).rows if names else []:
+        other = reader.extraction(row["path"]) if row["class"] == "definition" and row["path"] != path else None
+        found += [(row["path"], symbol) for symbol in (other.symbols if other else ()) if symbol.line == row["line"] and symbol.name in names]
+    return sorted(found, key=lambda pair: names.index(pair[1].name))[:TRACE_CALLS]
 
 
 def do_touched(answer: Answer, words: List[str]) -> Answer:
@@ -17479,7 +17572,7 @@ _SOURCE_STAGES = [
     Stage("callers NAME [PATH…]", (), "sites", (*_SITE, "link"), 1, 9, take_callers, "every file of the workspace, once; %d files parsed" % PARSE_FILES),
     Stage("search PATTERN [PATH…]", (), "sites", _SITE, 1, 9, take_search, "every file of the workspace, once"),
     Stage("files [PATTERN]", (), "files", _FILE, 0, 1, take_files, "%d names" % WALK_FILES),
-    Stage("changed [COMMIT]", (), "files", _FILE, 0, 1, take_changed, "git status or git diff, once"),
+    Stage("changed [COMMIT|RUN]", (), "files", _FILE, 0, 1, take_changed, "git status or git diff, once; of a run the times of %d files" % WALK_FILES),
     Stage("fails [RUN]", (), "records", _FACT, 0, 1, take_fails, "%d facts of one run" % FACTS_MOST),
     Stage("facts [RUN]", (), "records", _FACT, 0, 1, take_facts, "%d facts of one run" % FACTS_MOST),
     Stage("runs [N]", (), "records", _RUN, 0, 1, take_runs, "N records of the store"),
@@ -17497,7 +17590,8 @@ _FURTHER_STAGES = [
     Stage("files", _ROW_KINDS, "files", _FILE, 0, 0, do_files, "one row for each file"),
     Stage("in PATTERN", _ROW_KINDS, "", None, 1, 1, do_in, "no more rows than came"),
     Stage("in-changed [COMMIT]", _ROW_KINDS, "", None, 0, 1, do_in_changed, "no more rows than came; git status, once"),
-    Stage("shared-cause", ("records",), "records", ("frame", "count", "message", "identities"), 0, 0, do_shared_cause, "one row for each frame"),
+    Stage("shared-cause", ("records",), "records", ("frame", "count", "message", "identities", "callers"), 0, 0, do_shared_cause, "one row for each frame"),
+    Stage("trace", ("records",), "text", ("text",), 0, 0, do_trace, "%d frames, git blame of each; %d files parsed" % (TRACED, PARSE_FILES)),
     Stage("touched", ("files", "records"), "files", _FILE, 0, 0, do_touched, "git log of %d commits, once" % COMMITS_MOST),
     Stage("outline", ("files",), "symbols", _SYMBOL, 0, 0, do_outline, "%d files parsed" % PARSE_FILES),
     Stage("def", ("records",), "symbols", _SYMBOL, 0, 0, do_def, "%d files parsed" % PARSE_FILES),
@@ -18267,6 +18361,8 @@ class Plan:
 
 # ── what a kind of node checks before anything runs, and does
 
+_ABOUT_RUNS = (take_fails, take_facts, take_changed)  # sources to which an earlier node can be the run
+
 
 def query_mistakes(plan: Plan, node: Node) -> Iterator[Mistake]:
     """What is wrong with a query."""
@@ -18276,7 +18372,7 @@ def query_mistakes(plan: Plan, node: Node) -> Iterator[Mistake]:
         for step in steps[:1]:
             if step.stage.name[:1] == "@":
                 node.inputs.append(step.stage.name[1:])
-            if step.stage.act in (take_fails, take_facts):
+            if step.stage.act in _ABOUT_RUNS:
                 node.inputs += [word[1:] for word in step.words if plan.run_of(word) and word.startswith("@")]
         node.gives, node.fields = steps[-1].gives, steps[-1].fields
         node.bounds = ["%s: %s" % (step.stage.name, step.stage.bound) for step in steps]
@@ -18293,7 +18389,7 @@ def act_query(plan: Plan, node: Node, settings: Settings) -> NodeResult:
         stages = [[node.with_item(word, item) for word in words] for words in split_query(node.spec["query"])]
         try:
             steps = check_stages(stages, node.sources)
-            if steps[0].stage.act in (take_fails, take_facts):
+            if steps[0].stage.act in _ABOUT_RUNS:
                 steps[0].words = [plan.run_of(word) for word in steps[0].words]
             found = run_query(steps)
             answer.rows += found.rows
@@ -18589,6 +18685,92 @@ def plan_record(plan: Plan) -> Dict[str, Any]:
     rows = [{"id": node.id, "act": node.act, "outcome": found.outcome, "rows": len(found.rows), "handle": found.handle, "rests_on": node.inputs,
              "against": node.spec.get("against", ""), "why": redact_text(found.why)} for node, found in ((node, plan.results[node.id]) for node in plan.nodes.values())]  # fmt: skip
     return {"title": redact_text(plan.title), "nodes": rows, "findings": [node.id for node in ranked_findings(plan)]}
+
+
+# ── ask: a typed question is a plan
+
+_IDENTIFIER = rb"[A-Za-z_$][\w$]*(?:(?:\.|::)[A-Za-z_$][\w$]*)*"
+ASK_TOKENS = 1000
+ASK_WORDS = 24  # of a question that are looked up
+ASK_RUNS = 50  # runs that are looked through for one that failed
+QUESTIONS: Dict[str, Tuple[str, List[Dict[str, Any]]]] = {  # what it is about, and the nodes of its plan
+    "locate": ("symbol", [
+        {"id": "definition", "query": "def SYMBOL"},
+        {"id": "uses", "query": "refs NAME | where class = use | group file"},
+        {"id": "other-mentions", "query": "refs NAME | where class != use | where class != definition | group file", "against": "uses"},
+    ]),
+    "impact": ("symbol", [
+        {"id": "callers", "query": "callers NAME"},
+        {"id": "tests", "query": "refs NAME | where class = use | where path ~ '(?i)test|spec' | group file"},
+        {"id": "changed-together", "query": "callers NAME | files | touched | top 10"},
+        {"id": "by-name-only", "query": "refs NAME | where class != use | where class != definition | group file", "against": "callers"},
+    ]),
+    "diagnose": ("run", [
+        {"id": "fails", "query": "fails RUN"},
+        {"id": "causes", "query": "@fails | shared-cause"},
+        {"id": "trace", "query": "@causes | trace"},
+        {"id": "in-changed", "query": "@fails | in-changed"},
+        {"id": "written-since", "query": "changed RUN", "against": "trace"},
+    ]),
+    "compare": ("runs", [
+        {"id": "difference", "diff": ["OLDER", "RUN"]},
+        {"id": "causes", "query": "fails RUN | shared-cause"},
+        {"id": "written-since", "query": "changed RUN", "against": "difference"},
+    ]),
+}  # fmt: skip
+
+
+def ask_plan(intent: str, names: Dict[str, str]) -> Dict[str, Any]:
+    """The plan of a question; `names` stand for the words in capitals."""
+
+    def filled(value: Any) -> Any:
+        if isinstance(value, str):
+            for name, text in names.items():
+                value = value.replace(name, text)
+            return value
+        return [filled(member) for member in value] if isinstance(value, list) else value
+
+    nodes = [{key: filled(value) for key, value in node.items()} for node in QUESTIONS[intent][1]]
+    return {"schema": PLAN_FORM, "title": " ".join([intent, *dict.fromkeys(names.values())]), "limits": {"tokens": ASK_TOKENS}, "nodes": nodes}
+
+
+def symbols_asked(question: str) -> List[str]:
+    """The identifiers that a question may be about: what stands in backticks or before `()`; else what only code is spelt like, and
+    those of its words that this workspace defines."""
+    text = fsencode(question)
+    named = [first or second for first, second in rx(b"`(" + _IDENTIFIER + b")(?:\\(\\))?`|(" + _IDENTIFIER + b")\\(\\)").findall(text)]
+    if named:
+        return list(dict.fromkeys(map(fsdecode, named)))
+    words = list(dict.fromkeys(rx(_IDENTIFIER).findall(text)))[:ASK_WORDS]
+    spelt = [word for word in words if rx(rb"[a-z0-9][A-Z]|_|\$|\.\w|::").search(word)]
+    defined = defined_words([word for word in words if word not in spelt])
+    return [fsdecode(word) for word in words if word in spelt or word in defined]
+
+
+def defined_words(words: Sequence[bytes]) -> Set[bytes]:
+    """Those of some words that the workspace defines."""
+    rows = find_refs([fsdecode(word) for word in words]).rows if words else []
+    found = [rx(_NAME).match(fsencode(row["text"]), row["column"]) for row in rows if row["class"] == "definition"]
+    return {name.group() for name in found if name}
+
+
+def failed_runs() -> List[Run]:
+    """The newest run of each command of this workspace, if it failed; the newest first."""
+    newest: Dict[str, Run] = {}
+    for row in listed_runs(ASK_RUNS, False):
+        if row["outcome"] not in ("running", "damaged"):
+            run = resolve_run(row["handle"][4:])
+            newest.setdefault(to_json([run.manifest[key] for key in ("kind", "argv", "cwd")]), run)
+    return [run for run in newest.values() if run.status]
+
+
+def older_run(run: Run) -> Run:
+    """The newest run of the same command with another result. Raises CtxError."""
+    for row in listed_runs(ASK_RUNS, False):
+        other = resolve_run(row["handle"][4:]) if row["outcome"] not in ("running", "damaged") else run
+        if other.digest != run.digest and all(other.manifest[key] == run.manifest[key] for key in ("kind", "argv", "cwd")):
+            return other
+    raise CtxError("%s: no other run of the same command" % run.handle, "name two: --run run:HEX --run run:HEX, the older one first")
 
 
 # ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -20302,6 +20484,63 @@ def trust_commands(options: Options, words: List[str]) -> int:
     return EXIT_SAME if rows else EXIT_DIFFERS
 
 
+def ask_verb(options: Options, words: List[str]) -> int:
+    """ctx ask"""
+    question = one_word(words, "put the question in quotes", "" if not words else words[0]) if words else ""
+    intent = options.get("--intent", "")
+    if intent not in QUESTIONS:
+        raise CtxError("--intent %s: no such intent" % quoted(intent) if intent else "no --intent", nearest(intent, list(QUESTIONS), "intents are"))
+    subject = QUESTIONS[intent][0]
+    unfit = "--run" if subject == "symbol" else "--symbol"
+    if unfit in options:
+        raise CtxError("%s: %s is not about one" % (unfit, intent), "leave it out")
+    settings = load_config()
+    names = asked_symbol(question, options) if subject == "symbol" else asked_runs(options, subject)
+    if not names:
+        return EXIT_DIFFERS
+    value = ask_plan(intent, names)
+    if "--plan" in options:
+        say([to_json(value)])
+        return 0
+    plan = Plan(to_json(value).encode(), [], settings["budget", "page"])
+    for at, what, fix in plan.mistakes[:1]:
+        raise CtxError("%s: %s" % (at, what), fix)
+    return show_plan(plan, options, settings)
+
+
+def asked_symbol(question: str, options: Options) -> Dict[str, str]:
+    """The symbol that a question is about; {} when it may be about several, which are listed. Raises CtxError."""
+    found = [options["--symbol"]] if "--symbol" in options else symbols_asked(question)
+    if not found:
+        raise CtxError("nothing in the question is defined here", "name what it is about: --symbol NAME")
+    if len(found) > 1:
+        report(options, {"candidates": found}, ["it may be about:", *("  " + visible(fsencode(name)) for name in found), "ask again with --symbol NAME"])
+        return {}
+    symbol = found[0].replace("::", ".")
+    name = symbol.rpartition(".")[2]
+    check_name(name)
+    return {"SYMBOL": symbol, "NAME": name}
+
+
+def asked_runs(options: Options, subject: str) -> Dict[str, str]:
+    """The runs that a question is about: those named, else the newest that failed, else with the one before; {} when nothing has failed
+    here, which is said. Raises CtxError."""
+    named = [named_run([word]) for word in options["--run"].split("\0")] if "--run" in options else []
+    if len(named) > (2 if subject == "runs" else 1):
+        raise CtxError("--run: too many", "name %s" % ("two, the older one first" if subject == "runs" else "one"))
+    if not named:
+        named = [last_run()[0]] if subject == "runs" else failed_runs()
+        if not named:
+            report(options, {"candidates": []}, ["nothing that was captured in this workspace has failed"])
+            return {}
+        if len(named) > 1:
+            remark("ask", "failed, too: %s" % ", ".join(run.handle for run in named[1:4]))
+    if subject == "run":
+        return {"RUN": named[0].handle}
+    older, newer = named if len(named) == 2 else (older_run(named[0]), named[0])
+    return {"OLDER": older.handle, "RUN": newer.handle}
+
+
 # ── get, search, runs
 
 
@@ -20929,6 +21168,13 @@ A plan is JSON of the form ctx.plan/v1 (docs/plans.md). check tells everything t
 tells what it costs at most; run does it. Nothing runs while anything is wrong. Exit 0 something was found, 1 nothing, 2 the plan is wrong.
 The commands that a workspace's own ctx.toml allows count once you trust them, until the list changes.""",
          ["ctx plan check plan.json", "ctx plan price plan.json", "ctx plan run plan.json", "ctx plan run - --allow-run --json < plan.json"]),
+    Verb("ask", "ask ['QUESTION'] --intent locate|impact|diagnose|compare [options]", "ask a typed question: it becomes a plan, and is answered by that", ask_verb,
+         [("--intent", "INTENT", "locate, impact, diagnose or compare"), ("--symbol", "NAME", "what locate and impact are about"),
+          ("--run", "RUN…", "what diagnose is about (the newest that failed), or compare: two, the older one first"), ("--plan", "", "print the plan instead"), _JSON],
+         """
+Without --symbol it is the one identifier in the question; where there are several they are listed, and the exit status is 1. No command is run
+but git. diagnose shows for each cause of the failures the deepest frame in the workspace, its last change, and what it calls.""",
+         ["ctx ask 'where is Cart.total defined?' --intent locate", "ctx ask --intent locate --symbol total --plan", "ctx ask 'what if total() changes?' --intent impact --json"]),
     Verb("runs", "runs [--all] [-n N]", "list what was captured here, newest first", runs_verb,
          [("--all", "", "in every workspace"), ("-n", "N", "at most N runs (20)"), ("--answers", "", "what ctx kept of its own queries and plans instead"), _JSON],
          "", ["ctx runs", "ctx runs --all -n 5"]),

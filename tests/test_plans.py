@@ -1,9 +1,11 @@
-"""seq: steps known beforehand, one digest; a killed or signalled sequence loses nothing. plan: a bounded graph, checked before it runs."""
+"""seq: steps known beforehand, one digest; a killed or signalled sequence loses nothing. plan: a bounded graph, checked before it runs. ask: a question
+that becomes one."""
 
 from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import sys
 from pathlib import Path
@@ -15,6 +17,7 @@ from harness import Box, program, wait_for
 import ctx
 
 SCHEMA = Path(__file__).resolve().parent.parent / "docs" / "plan.schema.json"
+PAGE = SCHEMA.parent / "plans.md"
 
 
 @pytest.fixture
@@ -438,6 +441,110 @@ def test_what_is_no_list_of_commands_is_told(box, text):
     box.config("[plan]\n%s\n" % text)
     done = box.ctx("runs")
     assert done.returncode == 2 and b"ctx.toml:2: " in done.stderr
+
+
+# ── ask
+
+
+def ask(box, *words, **options):
+    done = box.ctx("ask", *words, **options)
+    assert b"Traceback" not in done.stderr
+    return done
+
+
+@pytest.fixture
+def failed(shop):
+    """A shop whose tests were captured, and have failed; its handle."""
+    assert shop.run(TESTS["run"].split()).returncode == 1
+    return shop.last().handle
+
+
+def test_diagnose_shows_each_cause_with_its_frame_its_last_change_and_what_it_calls(shop, failed):
+    done = ask(shop, "--intent", "diagnose")
+    text = done.stdout.decode()
+    assert done.returncode == 0 and ctx.estimate_tokens(done.stdout) <= 1000
+    first, second = text.partition("findings:\n")[2].split("counter-evidence:")[0].split("    1 failure: ")
+    assert first.split("\n")[1:3] == ["    2 failures: ZeroDivisionError: division by zero", "      test_shop.py::test_total, test_shop.py::TestPrice::test_price"]
+    assert "  in function price_of, lines 9-10\n" in first and ": a shop\n" in first and "\n      > 10      return sum(items) / rate\n" in first
+    assert "called from shop.py:6, test_shop.py:5\n" in first
+    address = next(word for word in first.split() if word.startswith("repo:shop.py:9-10@"))
+    assert shop.ctx("get", address).stdout == b"def price_of(items, rate):\n    return sum(items) / rate\n"
+    assert "> 13          assert price_of([2], 1) == 3" in second and "calls function price_of  repo:shop.py:9-10@" in second
+    assert "written-since  none" in text
+
+
+def test_diagnose_tells_what_was_written_since_the_run_and_what_is_not_committed(shop, failed):
+    path = shop.work / "shop.py"
+    path.write_text(SHOP.replace("sum(items) / rate", "sum(items) // rate"))
+    os.utime(path, (2**31, 2**31))
+    text = ask(shop, "--intent", "diagnose", "--run", failed).stdout.decode()
+    assert "    shop.py  1" in text.partition("counter-evidence:")[2] and "last change: not committed" in text
+    assert "in-changed  ok  2 rows" in text
+
+
+def test_diagnose_takes_the_newest_run_of_a_command_and_names_other_failures(shop, failed):
+    assert shop.run(["sh", "-c", "exit 3"]).returncode == 3
+    done = ask(shop, "--intent", "diagnose", "--plan")
+    assert json.loads(done.stdout)["nodes"][0]["query"] == "fails %s" % shop.last().handle and b"failed, too: %s" % failed.encode() in done.stderr
+    (shop.work / "test_shop.py").write_text("def test():\n    pass\n")
+    assert shop.run(TESTS["run"].split()).returncode == 0
+    assert failed.encode() not in ask(shop, "--intent", "diagnose", "--plan").stderr
+
+
+def test_where_nothing_has_failed_diagnose_says_so(box):
+    done = ask(box, "--intent", "diagnose")
+    assert (done.returncode, done.stdout) == (1, b"nothing that was captured in this workspace has failed\n")
+
+
+@pytest.mark.parametrize("question, symbol", [
+    ("where is price_of defined?", "price_of"), ("where is `total` defined, and Cart?", "total"), ("what is total() for, price_of?", "total"),
+    ("where is the total made?", "total"), ("where does Cart.total come from?", "Cart.total"), ("what of Cart::total?", "Cart.total")])  # fmt: skip
+def test_the_subject_is_the_one_identifier_of_the_question(shop, question, symbol):
+    plan = json.loads(ask(shop, question, "--intent", "locate", "--plan").stdout)
+    assert plan["nodes"][0]["query"] == "def " + symbol
+    assert not list(ctx.shape_mistakes(plan, ctx.PLAN_SCHEMA))
+
+
+def test_an_ambiguous_question_is_answered_with_its_candidates(shop):
+    done = ask(shop, "does price_of use the total?", "--intent", "impact")
+    assert done.returncode == 1 and done.stdout == b"it may be about:\n  price_of\n  total\nask again with --symbol NAME\n"
+
+
+def test_locate_and_impact(shop):
+    text = ask(shop, "--symbol", "price_of", "--intent", "locate").stdout.decode()
+    assert "function price_of" in text and "    test_shop.py  3" in text and "other-mentions  none" in text
+    text = ask(shop, "--symbol", "Cart.total", "--intent", "impact").stdout.decode()
+    assert "test_shop.py:5: assert Cart().total(0) == 0" in text and "changed-together" in text
+
+
+def test_compare_tells_what_two_runs_of_a_command_differ_in(shop, failed):
+    (shop.work / "shop.py").write_text(SHOP.replace("/ rate", "/ rate if rate else 0"))
+    assert shop.run(TESTS["run"].split()).returncode == 1
+    for words in ([], ["--run", failed, "--run", "last"]):
+        text = ask(shop, "--intent", "compare", *words).stdout.decode()
+        assert "fixed  test_shop.py::test_total" in text and text.startswith("[ctx run:")
+
+
+@pytest.mark.parametrize("words", [[], ["--intent", "guess"], ["x", "y", "--intent", "locate"], ["what?", "--intent", "locate"], ["--intent", "locate", "--run", "last"],
+                                   ["--intent", "diagnose", "--symbol", "x"], ["--intent", "locate", "--symbol", "a b"]])  # fmt: skip
+def test_what_cannot_be_asked_is_said(shop, words):
+    done = ask(shop, *words)
+    assert done.returncode == 2 and done.stdout == b"" and done.stderr.startswith(b"ctx ask: ") and done.stderr.count(b"\n") == 1
+
+
+def test_every_example_of_the_page_runs(shop, failed, tmp_path):
+    program = tmp_path / "bin" / "ctx"
+    program.parent.mkdir()
+    program.write_text('#!/bin/sh\nexec "%s" "%s" "$@"\n' % (sys.executable, SCHEMA.parent.parent / "ctx.py"))
+    program.chmod(0o755)
+    text = PAGE.read_text(encoding="utf-8")
+    for name, content in re.findall(r"`([a-z]+\.json)`:\n\n```json\n(.*?)```", text, re.S):
+        (shop.work / name).write_text(content)
+    examples = [line for block in re.findall(r"```sh\n(.*?)```", text, re.S) for line in block.split("\n") if line]
+    assert len(examples) >= 8
+    for example in examples:
+        done = shop.plain(["sh", "-c", "PATH=%s:$PATH; %s" % (program.parent, example)])
+        assert done.returncode == 0 and done.stdout, "%s: exit %d\n%s" % (example, done.returncode, done.stderr.decode())
 
 
 if __name__ == "__main__":
