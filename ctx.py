@@ -17483,15 +17483,15 @@ def traced(reader: TreeReader, path: str, line: int, callers: Sequence[str]) -> 
         yield "  %s %d  %s" % (">" if number == line else " ", number, fsdecode(text))
     if callers:
         yield "  called from " + ", ".join(callers[:3])
-    for other, symbol in called_there(reader, path, around.first if around else line, line):
+    for other, symbol in called_there(reader, path, around.first if around else first, last):
         yield "  calls %s %s  %s" % (symbol.kind, symbol.path, reader.address(other, symbol.first, symbol.last))
 
 
-def called_there(reader: TreeReader, path: str, first: int, line: int) -> List[Tuple[str, Symbol]]:
+def called_there(reader: TreeReader, path: str, first: int, last: int) -> List[Tuple[str, Symbol]]:
     """What other files define of the names that are called on some lines, those called last first."""
     extraction = reader.extraction(path)
     calls = sorted(extraction.calls, key=lambda call: -call[1]) if extraction else []
-    names = list(dict.fromkeys(name for name, at in calls if first <= at <= line))
+    names = list(dict.fromkeys(name for name, at in calls if first <= at <= last))
     found: List[Tuple[str, Symbol]] = []
     for row in find_refs(names).rows if names else []:
         other = reader.extraction(row["path"]) if row["class"] == "definition" and row["path"] != path else None

@@ -212,7 +212,8 @@ class TestPrice:
         assert price_of([1], 0) == 1
 
     def test_sum(self):
-        assert price_of([2], 1) == 3
+        assert 3 == (
+            price_of([2], 1))
 """
 TESTS = {"id": "tests", "run": "%s -B -m pytest -p no:cacheprovider" % sys.executable}
 
@@ -469,7 +470,7 @@ def test_diagnose_shows_each_cause_with_its_frame_its_last_change_and_what_it_ca
     assert "called from shop.py:6, test_shop.py:5\n" in first
     address = next(word for word in first.split() if word.startswith("repo:shop.py:9-10@"))
     assert shop.ctx("get", address).stdout == b"def price_of(items, rate):\n    return sum(items) / rate\n"
-    assert "> 13          assert price_of([2], 1) == 3" in second and "calls function price_of  repo:shop.py:9-10@" in second
+    assert "> 13          assert 3 == (" in second and "calls function price_of  repo:shop.py:9-10@" in second
     assert "written-since  none" in text
 
 
