@@ -18084,7 +18084,7 @@ FAN_OUT, FAN_USUAL = 64, 16  # values that one node goes through: at most, and u
 PLAN_SECONDS, PLAN_SECONDS_MAX = 300, 3600
 PLAN_TOKENS_MAX = 8000
 NODE_TOKENS = 48  # of the line that each node has in the digest, whatever the budget
-EDGES_SHOWN = 4  # ids behind the arrow of such a line
+NODE_WIDTHS = ((4, 160), (2, 60), (1, 0))  # such a line: ids behind its arrow and characters of the reason, less where the budget is small
 PLAN_BYTES = MIB  # of a plan's text
 
 _NODE_ID = {"type": "string", "pattern": "^[a-z][a-z0-9-]{0,23}$"}
@@ -18621,13 +18621,13 @@ def rests_on(plan: Plan, node: Node) -> Set[str]:
     return found
 
 
-def node_line(plan: Plan, node: Node) -> str:
+def node_line(plan: Plan, node: Node, edges: int, width: int) -> str:
     """The line that every node has: outcome, rows, address, what it rests on, why."""
     found = plan.results[node.id]
-    more = "" if len(node.inputs) <= EDGES_SHOWN else ", …"
+    more = "" if len(node.inputs) <= edges else ", …"
     parts = [node.id, found.outcome, plural(len(found.rows), "row") if found.rows else "", found.handle]
-    parts += ["← " + ", ".join(node.inputs[:EDGES_SHOWN]) + more] * bool(node.inputs) + ["against " + str(node.spec.get("against"))] * ("against" in node.spec)
-    why = visible(clip(fsencode(redact_text(found.why)), 160))
+    parts += ["← " + ", ".join(node.inputs[:edges]) + more] * bool(node.inputs) + ["against " + str(node.spec.get("against"))] * ("against" in node.spec)
+    why = visible(clip(fsencode(redact_text(found.why)), width)) if width else ""
     return "  " + "  ".join(filter(None, [*parts, why]))
 
 
@@ -18642,16 +18642,21 @@ def plan_digest(plan: Plan, handle: str, command: str, ended: str) -> List[str]:
     outcomes = [plan.results[name].outcome for name in plan.nodes]
     counts = " · ".join("%d %s" % (outcomes.count(name), name) for name in ("ok", "none", "failed", "error", "skipped") if name in outcomes)
     title = visible(fsencode(redact_text(plan.title)))
-    lines = ["[ctx %s]" % " ".join(filter(None, [handle, "plan", title])), "nodes: %s%s" % (counts, "  ended by " + ended if ended else "")]
+    head = ["[ctx %s]" % " ".join(filter(None, [handle, "plan", title])), "nodes: %s%s" % (counts, "  ended by " + ended if ended else "")]
+    tail = ["next:", "  %s get %s#output" % (command, handle)] * bool(handle)
+    lines: List[str] = []
     places: List[Tuple[int, Node]] = []  # behind which line the rows of which node belong
-    for name, nodes in sections:
-        lines += [name + ":"] * bool(nodes)
-        for node in nodes:
-            lines.append(node_line(plan, node))
-            places += [(len(lines), node)] * (nodes in (findings, counters) and has_found(plan, node))
-        if name == "counter-evidence" and not nodes:
-            lines.append("counter-evidence: none was searched for")
-    lines += ["next:", "  %s get %s#output" % (command, handle)] * bool(handle)
+    for edges, width in NODE_WIDTHS:
+        if not lines or price(lines) > plan.tokens:
+            lines, places = list(head), []
+            for name, nodes in sections:
+                lines += [name + ":"] * bool(nodes)
+                for node in nodes:
+                    lines.append(node_line(plan, node, edges, width))
+                    places += [(len(lines), node)] * (nodes in (findings, counters) and has_found(plan, node))
+                if name == "counter-evidence" and not nodes:
+                    lines.append("counter-evidence: none was searched for")
+            lines += tail
     return with_rows(plan, lines, places, command)
 
 

@@ -361,6 +361,14 @@ def test_the_digest_keeps_to_its_tokens_and_counts_what_it_leaves_out(box, token
     assert "  a  ok  500 rows  run:" in done.stdout.decode() and "more rows" in done.stdout.decode()
 
 
+def test_every_node_has_its_line_within_the_fewest_tokens(box):
+    ids = ["quite-a-long-name-%d" % i for i in range(24)]
+    nodes = [{"id": name, "query": "refs %s %s" % (name, "nowhere/" * 9), "needs": ids[max(0, i - 5) : i] * (i > 18)} for i, name in enumerate(ids)]
+    done = plan(box, "run", plan_of(*nodes, limits={"tokens": 26 * ctx.NODE_TOKENS}, title="t" * 200))
+    assert ctx.estimate_tokens(done.stdout) <= 26 * ctx.NODE_TOKENS
+    assert all("\n  %s  " % name in done.stdout.decode() for name in ids)
+
+
 def test_the_time_limit_ends_a_command_and_keeps_what_it_said(box):
     nodes = [{"id": "a", "run": "echo early; sleep 600"}, {"id": "b", "query": "files", "needs": ["a"]}]
     answer = answer_of(box, *nodes, limits={"seconds": 1})
