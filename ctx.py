@@ -26,7 +26,7 @@ One file, standard library only, read from top to bottom: a section uses only na
     17  workspace    git state, generation of a work tree, file walks
     18  symbols      where a name occurs, what each occurrence is; definitions, callers, outlines
     19  query        the algebra of `ctx q`
-    20  plans        seq: several steps, one answer
+    20  plans        seq, plan, ask: several steps, one answer
     22  gates        what the hook answers after a tool, at a session's start, before a compaction
     23  install      doctor, init, why
     24  cli          argument grammar, dispatch, help
@@ -4842,6 +4842,7 @@ SETTINGS: Dict[Tuple[str, str], Tuple[Any, Optional[int], str]] = {
     ("guard", "rewrite_before_prompt"): (
         HOOK_SETTINGS["guard.rewrite_before_prompt"], None, "whether a command is captured about which the host asks the user first"
     ),
+    ("plan", "allow_commands"): ([], None, "command lines that plans may run here without --allow-run; a workspace's own count once trusted (ctx plan trust)"),
     ("store", "days"): (14, 1, "days that a run is kept unless it is pinned"),
     ("store", "quota_mib"): (2048, 16, "MiB that the store may take"),
     ("store", "run_mib"): (RUN_LIMIT // MIB, 1, "MiB that one run may keep: its head, and a ring of its tail"),
@@ -4863,8 +4864,8 @@ def load_config(where: str = "") -> Settings:
     values = default_settings()
     for path in config_files(where):
         found = read_config(path)
-        usable = may_use_profiles(path, found)
-        values.update((name, value) for name, value in found.items() if usable or name[0] != "profile")
+        usable = {"profile": may_use_profiles(path, found), "plan": may_use_commands(path, found)}
+        values.update((name, value) for name, value in found.items() if usable.get(name[0], True))
     return values
 
 
@@ -4899,8 +4900,10 @@ def judge_setting(table: str, key: str, value: Any) -> Tuple[str, str]:
         return "[%s] has no key %s" % (table, quoted(key)), nearest(key, [name for other, name in SETTINGS if other == table], "its keys are")
     default, least, _ = SETTINGS[table, key]
     if type(value) is not type(default):
-        kind = {"bool": "true or false", "str": "text in quotes"}.get(type(default).__name__, "a whole number")
+        kind = {"bool": "true or false", "str": "text in quotes", "list": "a list of texts"}.get(type(default).__name__, "a whole number")
         return "[%s] %s must be %s" % (table, key, kind), "as in %s = %s" % (key, to_json(default))
+    if isinstance(value, list) and not all(isinstance(text, str) and text.strip() for text in value):
+        return "[%s] %s must be a list of texts" % (table, key), "as in %s = ['make test']" % key
     choices = CHOICES.get((table, key))
     if choices and value not in choices:
         return "[%s] %s must be one of %s" % (table, key, ", ".join(choices)), nearest(value, choices, "choose from")
@@ -4997,14 +5000,28 @@ def profiles_key(settings: Settings) -> str:
 
 
 def trust_record(root: str, key: str) -> str:
-    """The file in a store that says that the user trusts the profiles behind `key`."""
+    """The file in a store that says that the user trusts the profiles, or the commands, behind `key`."""
     return "%s/trust/%s" % (root, key)
 
 
 def may_use_profiles(path: str, settings: Settings) -> bool:
     """Whether the profiles of a file may be used: the user's own may, a workspace's once the user has trusted these very tables."""
-    roots = [root for root in state_roots() if root != temp_root() or is_ours(root)]
-    return path == user_file() or any(exists(trust_record(root, profiles_key(settings))) for root in roots)
+    return path == user_file() or is_trusted(profiles_key(settings))
+
+
+def may_use_commands(path: str, settings: Settings) -> bool:
+    """Whether the commands of a file may be run by a plan: the user's own may, a workspace's once the user has trusted this list there."""
+    return path == user_file() or is_trusted(commands_key(path, settings))
+
+
+def commands_key(path: str, settings: Settings) -> str:
+    """What stands for the commands that a file allows; the file belongs to it, since the same words run something else elsewhere."""
+    return str(sha256(to_json(["plan", path, settings.get(("plan", "allow_commands"), [])]).encode()).hexdigest())
+
+
+def is_trusted(key: str) -> bool:
+    """Whether the user has said so, in a store that nobody else writes."""
+    return any(exists(trust_record(root, key)) for root in state_roots() if root != temp_root() or is_ours(root))
 
 
 def profile_texts(value: Any) -> List[str]:
@@ -15620,10 +15637,11 @@ def run_places(run: Run) -> Iterator[Place]:
         yield run_place(run, name)
 
 
-def listed_runs(limit: int, everywhere: bool) -> Iterator[Dict[str, Any]]:
-    """What was captured in this workspace, or everywhere: runs that are not over, then the newest first."""
+def listed_runs(limit: int, everywhere: bool, answers: bool = False) -> Iterator[Dict[str, Any]]:
+    """What was captured in this workspace, or everywhere: runs that are not over, then the newest first; or with `answers` what ctx
+    itself has kept of its queries and plans."""
     top = workspace() or cwd()
-    for run in live_runs()[:limit]:
+    for run in [] if answers else live_runs()[:limit]:
         limit -= 1
         yield dict(run_row(run), handle=run.handle, time=None, ms=None, outcome="running")
     for name, store in reversed(all_occurrences()):
@@ -15633,7 +15651,7 @@ def listed_runs(limit: int, everywhere: bool) -> Iterator[Dict[str, Any]]:
                 kept = read_manifest(store, record["run"])
             except CtxError:
                 kept = None
-            if kept and kept.manifest["kind"] == "answer":  # nothing that was captured
+            if answers != (kept is not None and kept.manifest["kind"] == "answer"):
                 continue
             limit -= 1
             row = run_row(kept) if kept else {"outcome": "damaged", "bytes": 0, "command": ""}
@@ -16079,6 +16097,38 @@ def commit_files(top: str, count: int, paths: Sequence[str] = ()) -> Optional[Li
         touched = [fsdecode(path.lstrip(b"\n")) for path in files if path.strip(b"\n")]
         commits.append({"commit": name.decode()[:12], "author": fsdecode(author), "time": int(when), "subject": fsdecode(subject), "files": touched})
     return commits
+
+
+def last_change(top: str, path: str, first: int, last: int) -> str:
+    """The newest commit that has changed lines of a file: id, date, author and subject. "" where git cannot tell."""
+    output = git(top, "blame", "--line-porcelain", "--no-textconv", "-L", "%d,%d" % (first, last), "--", path)
+    newest, found = -1, ""
+    for record in rx(rb"(?m)^\t.*\n?").split(output or b""):
+        fields = dict(line.partition(b" ")[::2] for line in record.split(b"\n")[1:])
+        when = int(fields.get(b"committer-time", -1))
+        if when > newest:
+            text = b" ".join((fields[b"author"] + b":", fields[b"summary"]))
+            newest, found = when, "not committed" if record.startswith(b"0" * 40) else "%s %s %s" % (record[:12].decode(), day_of(when), fsdecode(text))
+    return found
+
+
+def day_of(seconds: int) -> str:
+    """A day as 2026-01-31, in UTC."""
+    import time
+
+    return time.strftime("%Y-%m-%d", time.gmtime(seconds))
+
+
+def written_since(top: str, seconds: float) -> List[str]:
+    """Files of a workspace that were written after some time (seconds), sorted; what was deleted is not seen."""
+    found = []
+    for path in (path for batch in work_files(top) for path in batch):
+        try:
+            if posix.lstat(fsencode(top) + b"/" + path).st_mtime > seconds:
+                found.append(fsdecode(path))
+        except OSError:
+            continue
+    return sorted(found)
 
 
 # ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -17295,6 +17345,9 @@ STAGES_MOST = 8  # of a query, its source included
 FACTS_MOST = 2000  # facts of one run that a query reads
 COMMITS_MOST = 1000  # commits that `touched` looks at
 TEXT_MOST = 256 * KIB  # bytes that `get` brings
+TRACED = 5  # causes that `trace` looks at
+TRACE_AROUND = 2  # lines that it shows on each side of a frame
+TRACE_CALLS = 3  # definitions of what is called there
 
 if TYPE_CHECKING:
     Rows = List[Dict[str, Any]]
@@ -17458,12 +17511,17 @@ def keep_answer(answer: Answer, argv: Sequence[str], settings: Settings) -> Opti
         for row in answer.rows:
             counts[row["path"]] = counts.get(row["path"], 0) + 1
         lines += ["%s: %d" % pair for pair in counts.items()]
+    return keep_text("".join(line + "\n" for line in lines), argv, EXIT_SAME if answer.rows else EXIT_DIFFERS, settings)
+
+
+def keep_text(text: str, argv: Sequence[str], status: int, settings: Settings) -> Optional[Run]:
+    """Keep what ctx itself has found, as a run of the kind `answer`; None when nothing can be kept."""
     try:
         spool = open_spool("answer", argv, settings)
-        data = fsencode("".join(line + "\n" for line in lines))
+        data = fsencode(text)
         for at in range(0, len(data), MIB):
             spool.write("output", memoryview(data)[at : at + MIB])
-        run = spool.commit(["output"], EXIT_SAME if answer.rows else EXIT_DIFFERS, "")
+        run = spool.commit(["output"], status, "")
         spool.discard()
         return run
     except OSError:
@@ -17532,9 +17590,18 @@ def take_files(_: Answer, words: List[str]) -> Answer:
 
 
 def take_changed(_: Answer, words: List[str]) -> Answer:
-    """changed [COMMIT]"""
+    """changed [COMMIT|RUN]"""
+    if words and words[0].startswith("run:"):
+        paths = written_since(workspace_reader().top, end_of_run(named_run(words)))
+        return answer_of("files", [{"path": path, "count": 1} for path in paths], "files written since %s" % words[0], "file times")
     paths = known_changes(workspace_reader().top, words[0] if words else "")
     return answer_of("files", [{"path": path, "count": 1} for path in paths], "changed files", "git")
+
+
+def end_of_run(run: Run) -> float:
+    """When a run ended the last time that it was captured, in seconds."""
+    records = (read_occurrence(store, name) for name, store in reversed(all_occurrences()))
+    return next(((record["time"] + record["ms"]) / 1000 for record in records if record.get("run") == run.digest), 0.0)
 
 
 def known_changes(top: str, since: str = "") -> List[str]:
@@ -17838,12 +17905,61 @@ def do_shared_cause(answer: Answer, words: List[str]) -> Answer:
     """shared-cause"""
     groups: Dict[str, Dict[str, Any]] = {}
     for row in answer.rows:
-        frame = row["frames"][-1] if row.get("frames") else "unknown"
-        group = groups.setdefault(frame, {"frame": frame, "count": 0, "message": row["message"], "identities": []})
+        own = ["%s:%d" % (row["path"], row["line"])] if row.get("line") and exists("%s/%s" % (answer.reader.top, row["path"])) else []
+        *callers, frame = row.get("frames") or own or ["unknown"]
+        group = groups.setdefault(frame, {"frame": frame, "count": 0, "message": row["message"], "identities": [], "callers": callers[::-1]})
         group["count"] += 1
         group["identities"].append(row["identity"])
     answer.rows = sorted(groups.values(), key=lambda group: (-group["count"], group["frame"]))
     return answer
+
+
+def do_trace(answer: Answer, words: List[str]) -> Answer:
+    """trace"""
+    lines: List[str] = []
+    for row in answer.rows[:TRACED]:
+        names = [plain_value(name) for name in row.get("identities", ())]
+        more = ", and %d more" % (len(names) - 3) if len(names) > 3 else ""
+        lines += ["%s: %s" % (plural(row.get("count", 1), "failure"), row.get("message", "")), "  " + ", ".join(names[:3]) + more]
+        path, _, number = plain_value(row.get("frame", "")).rpartition(":")
+        if path and number.isdigit() and answer.reader.data(path):
+            lines += traced(answer.reader, path, int(number), row.get("callers", ()))
+        else:
+            lines.append("  where is unknown: no frame of it is in this workspace")
+    if len(answer.rows) > TRACED:
+        answer.remarks.append("only the first %d of %s" % (TRACED, plural(len(answer.rows), "cause")))
+    answer.kind, answer.rows = "text", [{"text": redact_text(visible(fsencode(line)))} for line in lines]
+    return answer
+
+
+def traced(reader: TreeReader, path: str, line: int, callers: Sequence[str]) -> Iterator[str]:
+    """A frame as lines: the definition around it, its last change, its text with an anchored address, who called it, and what it
+    calls that another file defines."""
+    source, extraction = Source.of_bytes("output", reader.data(path)), reader.extraction(path)
+    around = extraction.around(line) if extraction else None
+    first, last = max(around.first if around else 1, line - TRACE_AROUND), min(around.last if around else source.lines, line + TRACE_AROUND)
+    inside = "%s %s" % (around.kind, around.path) if around else "the file itself"
+    yield "  %s  in %s%s" % (reader.address(path, first, last), inside, ", lines %d-%d" % (around.first, around.last) if around else "")
+    yield "  last change: %s" % (last_change(reader.top, path, first, last) or "unknown")
+    shown = veiled(source, source.start_of(first), source.start_of(last + 1))[0]
+    for number, text in enumerate(split_lines(shown), first):
+        yield "  %s %d  %s" % (">" if number == line else " ", number, fsdecode(text))
+    if callers:
+        yield "  called from " + ", ".join(callers[:3])
+    for other, symbol in called_there(reader, path, around.first if around else first, last):
+        yield "  calls %s %s  %s" % (symbol.kind, symbol.path, reader.address(other, symbol.first, symbol.last))
+
+
+def called_there(reader: TreeReader, path: str, first: int, last: int) -> List[Tuple[str, Symbol]]:
+    """What other files define of the names that are called on some lines, those called last first."""
+    extraction = reader.extraction(path)
+    calls = sorted(extraction.calls, key=lambda call: -call[1]) if extraction else []
+    names = list(dict.fromkeys(name for name, at in calls if first <= at <= last))
+    found: List[Tuple[str, Symbol]] = []
+    for row in find_refs(names).rows if names else []:
+        other = reader.extraction(row["path"]) if row["class"] == "definition" and row["path"] != path else None
+        found += [(row["path"], symbol) for symbol in (other.symbols if other else ()) if symbol.line == row["line"] and symbol.name in names]
+    return sorted(found, key=lambda pair: names.index(pair[1].name))[:TRACE_CALLS]
 
 
 def do_touched(answer: Answer, words: List[str]) -> Answer:
@@ -17919,7 +18035,7 @@ _SOURCE_STAGES = [
     Stage("callers NAME [PATH…]", (), "sites", (*_SITE, "link"), 1, 9, take_callers, "every file of the workspace, once; %d files parsed" % PARSE_FILES),
     Stage("search PATTERN [PATH…]", (), "sites", _SITE, 1, 9, take_search, "every file of the workspace, once"),
     Stage("files [PATTERN]", (), "files", _FILE, 0, 1, take_files, "%d names" % WALK_FILES),
-    Stage("changed [COMMIT]", (), "files", _FILE, 0, 1, take_changed, "git status or git diff, once"),
+    Stage("changed [COMMIT|RUN]", (), "files", _FILE, 0, 1, take_changed, "git status or git diff, once; of a run the times of %d files" % WALK_FILES),
     Stage("fails [RUN]", (), "records", _FACT, 0, 1, take_fails, "%d facts of one run" % FACTS_MOST),
     Stage("facts [RUN]", (), "records", _FACT, 0, 1, take_facts, "%d facts of one run" % FACTS_MOST),
     Stage("runs [N]", (), "records", _RUN, 0, 1, take_runs, "N records of the store"),
@@ -17937,7 +18053,8 @@ _FURTHER_STAGES = [
     Stage("files", _ROW_KINDS, "files", _FILE, 0, 0, do_files, "one row for each file"),
     Stage("in PATTERN", _ROW_KINDS, "", None, 1, 1, do_in, "no more rows than came"),
     Stage("in-changed [COMMIT]", _ROW_KINDS, "", None, 0, 1, do_in_changed, "no more rows than came; git status, once"),
-    Stage("shared-cause", ("records",), "records", ("frame", "count", "message", "identities"), 0, 0, do_shared_cause, "one row for each frame"),
+    Stage("shared-cause", ("records",), "records", ("frame", "count", "message", "identities", "callers"), 0, 0, do_shared_cause, "one row for each frame"),
+    Stage("trace", ("records",), "text", ("text",), 0, 0, do_trace, "%d frames, git blame of each; %d files parsed" % (TRACED, PARSE_FILES)),
     Stage("touched", ("files", "records"), "files", _FILE, 0, 0, do_touched, "git log of %d commits, once" % COMMITS_MOST),
     Stage("outline", ("files",), "symbols", _SYMBOL, 0, 0, do_outline, "%d files parsed" % PARSE_FILES),
     Stage("def", ("records",), "symbols", _SYMBOL, 0, 0, do_def, "%d files parsed" % PARSE_FILES),
@@ -17987,13 +18104,17 @@ def unquoted(found: Any) -> bytes:
 
 def check_query(text: str) -> List[QueryStep]:
     """A query with every stage known, its arguments counted, its kinds and fields fitting. Raises CtxError. Nothing has run yet."""
-    stages = split_query(text)
+    return check_stages(split_query(text), _SOURCE_STAGES)
+
+
+def check_stages(stages: Sequence[List[str]], sources: Sequence[Stage]) -> List[QueryStep]:
+    """`check_query` of words, where a query may begin with any of `sources`. Raises CtxError."""
     if len(stages) > STAGES_MOST:
         raise CtxError("%d stages: at most %d" % (len(stages), STAGES_MOST), "ask twice: q 'records ADDRESS' reads JSON that q --json printed")
     steps: List[QueryStep] = []
     for words in stages:
         kind, fields = (steps[-1].gives, steps[-1].fields) if steps else ("", ())
-        table = _FURTHER_STAGES if steps else _SOURCE_STAGES
+        table = _FURTHER_STAGES if steps else sources
         stage = known_stage(words, table, "stage" if steps else "source")
         arguments = words[1:]
         if not stage.least <= len(arguments) <= stage.most:
@@ -18307,7 +18428,7 @@ def slice_lines(run: Run, steps: Sequence[QueryStep], settings: Settings) -> Lis
 
 # ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
 # 20 · plans
-# Knows how several steps become one answer: in a row, or side by side. Never knows hosts.
+# Knows how several steps become one answer: in a row, side by side, or as a bounded graph. Never knows hosts.
 # ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 STEPS_MAX = 64  # of one sequence
@@ -18368,8 +18489,8 @@ def run_steps(steps: Sequence[Step], settings: Settings, keep_going: bool, paral
         restore()
 
 
-def pass_signals(ended: List[str], begun: Dict[int, Tuple[Step, int]]) -> Callable[[], None]:
-    """Pass signals that would end us on to the steps that run, and note them in `ended`; how to undo that."""
+def pass_signals(ended: List[str], begun: Dict[int, Tuple[Any, int]]) -> Callable[[], None]:
+    """Pass signals that would end us on to the processes that run, and note them in `ended`; how to undo that."""
     import _signal
 
     def note(number: int, _: object) -> None:
@@ -18484,6 +18605,708 @@ def step_body(run: Run, command: str) -> Tuple[List[str], int]:
     digest = Digest(run, sources, examine(sources, run.status), command)
     heads = [item for evidence in digest.found for item in digest.outcome(evidence)]
     return ["  " + item.text for item in heads[:NOTES]], sum(item.whole for item in heads[:NOTES])
+
+
+# ── plans: a bounded graph of queries, commands and comparisons
+
+PLAN_FORM = "ctx.plan/v1"
+NODES_MAX = 24
+FAN_OUT, FAN_USUAL = 64, 16  # values that one node goes through: at most, and unless it says otherwise
+PLAN_SECONDS, PLAN_SECONDS_MAX = 300, 3600
+PLAN_TOKENS_MAX = 8000
+NODE_TOKENS = 48  # of the line that each node has in the digest, whatever the budget
+NODE_WIDTHS = ((4, 160), (2, 60), (1, 0))  # such a line: ids behind its arrow and characters of the reason, less where the budget is small
+PLAN_BYTES = MIB  # of a plan's text
+
+_NODE_ID = {"type": "string", "pattern": "^[a-z][a-z0-9-]{0,23}$"}
+_LINE = {"type": "string", "minLength": 1, "maxLength": 4096}
+PLAN_SCHEMA: Dict[str, Any] = {  # docs/plan.schema.json is this, and `shape_mistakes` reads it
+    "$schema": "https://json-schema.org/draft/2020-12/schema",
+    "title": PLAN_FORM,
+    "type": "object",
+    "required": ["schema", "nodes"],
+    "additionalProperties": False,
+    "properties": {
+        "schema": {"const": PLAN_FORM},
+        "title": {"type": "string", "maxLength": 200},
+        "limits": {
+            "type": "object",
+            "additionalProperties": False,
+            "properties": {
+                "seconds": {"type": "integer", "minimum": 1, "maximum": PLAN_SECONDS_MAX},
+                "tokens": {"type": "integer", "minimum": 100, "maximum": PLAN_TOKENS_MAX},
+            },
+        },
+        "nodes": {
+            "type": "array",
+            "minItems": 1,
+            "maxItems": NODES_MAX,
+            "items": {
+                "type": "object",
+                "required": ["id"],
+                "oneOf": [{"required": ["query"]}, {"required": ["run"]}, {"required": ["seq"]}, {"required": ["diff"]}],
+                "additionalProperties": False,
+                "properties": {
+                    "id": _NODE_ID,
+                    "query": _LINE,
+                    "run": _LINE,
+                    "seq": {"type": "array", "minItems": 1, "maxItems": STEPS_MAX, "items": _LINE},
+                    "keep_going": {"type": "boolean"},
+                    "diff": {"type": "array", "minItems": 2, "maxItems": 2, "items": _LINE},
+                    "needs": {"type": "array", "maxItems": NODES_MAX, "items": _NODE_ID},
+                    "against": _NODE_ID,
+                    "when": {
+                        "type": "object",
+                        "required": ["node"],
+                        "oneOf": [{"required": ["count"]}, {"required": ["outcome"]}],
+                        "additionalProperties": False,
+                        "properties": {
+                            "node": _NODE_ID,
+                            "count": {"type": "string", "pattern": "^(=|!=|<|<=|>|>=) [0-9]{1,9}$"},
+                            "outcome": {"enum": ["ok", "none", "failed", "error", "skipped"]},
+                        },
+                    },
+                    "foreach": {
+                        "type": "object",
+                        "required": ["node", "field"],
+                        "additionalProperties": False,
+                        "properties": {"node": _NODE_ID, "field": _LINE, "most": {"type": "integer", "minimum": 1, "maximum": FAN_OUT}},
+                    },
+                },
+            },
+        },
+    },
+}
+_JSON_KINDS: Dict[str, Tuple[Any, str]] = {"object": (dict, "an object"), "array": (list, "an array"), "string": (str, "a string"), "integer": (int, "a whole number"),
+               "boolean": (bool, "true or false")}  # fmt: skip
+_JSON_SIZES = {"integer": ("imum", ""), "string": ("Length", " characters"), "array": ("Items", " items")}
+_STEP_ROW = ("command", "outcome", "exit", "handle")
+_CHANGE_ROW = ("change", "what", "message")
+
+if TYPE_CHECKING:
+    Mistake = Tuple[str, str, str]  # a JSON pointer, what is wrong there, how to mend it
+
+
+def shape_mistakes(value: Any, schema: Dict[str, Any], at: str = "") -> Iterator[Mistake]:
+    """Where a value is not of a schema: the words of JSON Schema that PLAN_SCHEMA uses."""
+    if "const" in schema or "enum" in schema:
+        choices = schema.get("enum", [schema.get("const")])
+        if value not in choices:
+            yield at, "not %s" % " or ".join(map(to_json, choices)), nearest(str(value), choices, "write one of") if len(choices) > 1 else "write it so"
+        return
+    kind, name = _JSON_KINDS[schema["type"]]
+    if type(value) is not kind:
+        yield at, "not %s" % name, "write %s" % name
+        return
+    suffix, unit = _JSON_SIZES.get(schema["type"], ("", ""))
+    size = value if suffix == "imum" else len(value) if suffix else 0
+    least, most = schema.get("min" + suffix, 0), schema.get("max" + suffix, size)
+    if suffix and not least <= size <= most:
+        yield at, "%d%s" % (size, unit), "from %d to %d%s are possible" % (least, most, unit)
+    if "pattern" in schema and not rx(schema["pattern"].encode()[:-1] + rb"\Z").match(fsencode(value)):
+        yield at, "%s is not of the form %s" % (quoted(value), schema["pattern"]), "write it so"
+    for number, member in enumerate(value if kind is list else ()):
+        yield from shape_mistakes(member, schema["items"], "%s/%d" % (at, number))
+    if kind is dict:
+        yield from member_mistakes(value, schema, at)
+
+
+def member_mistakes(value: Dict[str, Any], schema: Dict[str, Any], at: str) -> Iterator[Mistake]:
+    """`shape_mistakes` of an object's members."""
+    known = schema["properties"]
+    for key in schema.get("required", ()):
+        if key not in value:
+            yield at, "no %s" % quoted(key), "it must have one"
+    choice = [part["required"][0] for part in schema.get("oneOf", ())]
+    if choice and sum(key in value for key in choice) != 1:
+        yield at, "not exactly one of %s" % ", ".join(choice), "write one of them"
+    for key, member in value.items():
+        place = "%s/%s" % (at, key.replace("~", "~0").replace("/", "~1"))
+        if key in known:
+            yield from shape_mistakes(member, known[key], place)
+        else:
+            yield place, "unknown key %s" % quoted(key), nearest(key, list(known), "its keys are")
+
+
+class Node:
+    """One step of a plan. `edges` are the ids that must be over before it, `inputs` those of them whose rows it rests on; `gives` and
+    `fields` are of its rows; `sources` those that its query may begin with."""
+
+    __slots__ = ("at", "spec", "id", "act", "inputs", "edges", "gives", "fields", "sources", "seconds", "bounds")
+
+    def __init__(self, at: str, spec: Dict[str, Any]) -> None:
+        self.at = at
+        self.spec = spec
+        self.id = str(spec["id"])
+        self.act = next(act for act in NODE_ACTS if act in spec)
+        self.inputs: List[str] = []
+        self.edges: List[str] = []
+        self.gives, self.fields = "records", None  # type: str, Fields
+        self.sources: List[Stage] = []
+        self.seconds = 0.0  # that its commands may take, known once it begins
+        self.bounds: List[str] = []  # what it costs at most, in words
+
+    @property
+    def most(self) -> int:
+        """Values that it goes through at most."""
+        return int(self.spec["foreach"].get("most", FAN_USUAL)) if "foreach" in self.spec else 1
+
+    @property
+    def commands(self) -> List[str]:
+        """The command lines that it runs, as the plan has them."""
+        return self.spec["seq"] if self.act == "seq" else [self.spec["run"]] if self.act == "run" else []
+
+    @property
+    def is_single(self) -> bool:
+        """Whether it is one captured command, whose failing facts are its rows."""
+        return self.act == "run" and "foreach" not in self.spec
+
+    def with_item(self, text: str, item: Optional[str]) -> str:
+        """A text of the plan with the value it is for."""
+        return text if item is None else text.replace(ITEM, item)
+
+
+ITEM = "{item}"  # what stands for the value in a node with foreach
+
+
+class NodeResult:
+    """What became of a node: `outcome` (ok, none, failed, error, skipped), its rows, the handle of what is kept of them, and `why`."""
+
+    __slots__ = ("outcome", "rows", "handle", "why")
+
+    def __init__(self, outcome: str, rows: Rows, handle: str = "", why: str = "") -> None:
+        self.outcome = outcome
+        self.rows = rows
+        self.handle = handle
+        self.why = why
+
+    @property
+    def is_done(self) -> bool:
+        """Whether others can rest on it."""
+        return self.outcome not in ("error", "skipped")
+
+
+class Plan:
+    """Checked nodes in the order of the plan, its limits, and the results so far."""
+
+    __slots__ = ("title", "seconds", "tokens", "nodes", "results", "mistakes")
+
+    def __init__(self, data: bytes, allowed: Optional[Sequence[str]], tokens: int) -> None:
+        """Read a plan, and find everything that is wrong with it. `allowed` are the command lines that it may run, None all; `tokens` is
+        the usual budget."""
+        self.title, self.seconds, self.tokens = "", PLAN_SECONDS, tokens
+        self.nodes: Dict[str, Node] = {}
+        self.results: Dict[str, NodeResult] = {}
+        try:
+            value = from_json(data)
+        except ValueError as error:
+            self.mistakes: List[Mistake] = [("", "not JSON (%s)" % error, "write an object as docs/plan.schema.json has it")]
+            return
+        self.mistakes = list(shape_mistakes(value, PLAN_SCHEMA))
+        if not isinstance(value, dict) or not isinstance(value.get("nodes"), list):
+            return
+        wrong = [at for at, _, _ in self.mistakes]
+        for number, spec in enumerate(value["nodes"][:NODES_MAX]):
+            at = "/nodes/%d" % number
+            if not any(place == at or place.startswith(at + "/") for place in wrong):
+                self.add(Node(at, spec), allowed)
+        if not any(place.startswith(("/limits", "/title")) for place in wrong):
+            limits = value.get("limits", {})
+            self.title, self.seconds, self.tokens = value.get("title", ""), limits.get("seconds", PLAN_SECONDS), limits.get("tokens", tokens)
+            if self.tokens < (len(self.nodes) + 2) * NODE_TOKENS:
+                fix = "%d of them need at least %d" % (len(self.nodes), (len(self.nodes) + 2) * NODE_TOKENS)
+                self.mistakes.append(("/limits/tokens", "too few for the lines that the nodes have", fix))
+
+    def add(self, node: Node, allowed: Optional[Sequence[str]]) -> None:
+        """Check one node against those before it, and take it in."""
+        if node.id in self.nodes:
+            self.mistakes.append((node.at + "/id", "%s is there already" % quoted(node.id), "give each node a name of its own"))
+        self.mistakes += [(node.at + place, what, fix) for place, what, fix in self.node_mistakes(node)]
+        for number, text in enumerate(node.commands):
+            if allowed is not None and text not in allowed:
+                place = "%s/seq/%d" % (node.at, number) if node.act == "seq" else node.at + "/run"
+                fix = "list it in [plan] allow_commands of your own configuration or a trusted workspace's, or give --allow-run"
+                self.mistakes.append((place, "%s may not be run" % quoted(text), fix))
+        node.edges = list(dict.fromkeys(node.edges + node.inputs))
+        self.nodes[node.id] = node
+
+    def node_mistakes(self, node: Node) -> Iterator[Mistake]:
+        """What is wrong with a node whose form is right; its edges, bounds and rows are known behind it."""
+        spec, node.sources = node.spec, [*map(self.source_of, self.nodes.values()), *_SOURCE_STAGES]
+        each = spec.get("foreach", {})
+        named = [("/needs/%d" % number, name, node.inputs) for number, name in enumerate(spec.get("needs", ()))]
+        named += [("/foreach/node", name, node.inputs) for name in [each.get("node")] if name]
+        named += [("/when/node", name, node.edges) for name in [spec.get("when", {}).get("node")] if name]
+        named += [("/against", name, node.edges) for name in [spec.get("against")] if name]
+        for place, name, into in named:
+            if name in self.nodes:
+                into.append(name)
+            else:
+                yield place, "%s is no earlier node" % quoted(name), nearest(name, list(self.nodes), "earlier ones are") if self.nodes else "it is the first"
+        if each and node.act not in ("query", "run"):
+            yield "/foreach", "not with %s" % node.act, "write it with query or run"
+        elif each and ITEM not in spec[node.act]:
+            yield "/" + node.act, "no %s for the value of foreach" % ITEM, "write %s where it belongs" % ITEM
+        fields = self.nodes[each["node"]].fields if each.get("node") in self.nodes else None
+        if fields is not None and each["field"] not in fields:
+            yield "/foreach/field", "%s has no field %s" % (each["node"], quoted(each["field"])), nearest(each["field"], fields, "fields are")
+        yield from NODE_ACTS[node.act][0](self, node)
+
+    def source_of(self, node: Node) -> Stage:
+        """The source `@ID`: the rows of an earlier node."""
+
+        def act(_: Answer, words: List[str]) -> Answer:
+            return self.answer(node)
+
+        return Stage("@" + node.id, (), node.gives, node.fields, 0, 0, act, "the rows of %s" % node.id)
+
+    def answer(self, node: Node) -> Answer:
+        """The rows of a node that is over, as an answer."""
+        answer = Answer(node.gives, TreeReader(workspace() or cwd()))
+        answer.rows = list(self.results[node.id].rows)
+        answer.head = ["@%s: %s" % (node.id, plural(len(answer.rows), "row"))]
+        return answer
+
+    def run_of(self, word: str) -> str:
+        """The run that a word of a plan names: that of an earlier node, or as it stands. Raises CtxError."""
+        if not word.startswith("@"):
+            return word
+        node = self.nodes.get(word[1:])
+        if node is None or not node.is_single:
+            raise CtxError("%s: not the run of an earlier node" % quoted(word), "name a node that has run, and no foreach")
+        return self.results[node.id].handle if node.id in self.results else word
+
+    def items(self, node: Node) -> Tuple[List[Optional[str]], str]:
+        """The values that a node goes through, and what must be said of those left out; one None without foreach."""
+        each = node.spec.get("foreach")
+        if not each:
+            return [None], ""
+        values: Dict[str, None] = {}
+        for row in self.results[each["node"]].rows:
+            found = value_of(row, each["field"])
+            values.update(dict.fromkeys(plain_value(value) for value in (found if isinstance(found, list) else [found]) if value != ""))
+        items: List[Optional[str]] = list(values)
+        left = "%d of %d values: the cap is %d" % (node.most, len(items), node.most) if len(items) > node.most else ""
+        return items[: node.most], left
+
+
+# ── what a kind of node checks before anything runs, and does
+
+_ABOUT_RUNS = (take_fails, take_facts, take_changed)  # sources to which an earlier node can be the run
+
+
+def query_mistakes(plan: Plan, node: Node) -> Iterator[Mistake]:
+    """What is wrong with a query."""
+    try:
+        stages = split_query(node.spec["query"])
+        steps = check_stages(stages, node.sources)
+        for step in steps[:1]:
+            if step.stage.name[:1] == "@":
+                node.inputs.append(step.stage.name[1:])
+            if step.stage.act in _ABOUT_RUNS:
+                node.inputs += [word[1:] for word in step.words if plan.run_of(word) and word.startswith("@")]
+        node.gives, node.fields = steps[-1].gives, steps[-1].fields
+        node.bounds = ["%s: %s" % (step.stage.name, step.stage.bound) for step in steps]
+    except CtxError as error:
+        yield "/query", error.what, error.fix
+
+
+def act_query(plan: Plan, node: Node, settings: Settings) -> NodeResult:
+    """Ask a query, for each value; what fails for one is told, and does not stop the others."""
+    items, left = plan.items(node)
+    problems: List[str] = []
+    answer = Answer(node.gives, TreeReader(workspace() or cwd()))
+    for item in items:
+        stages = [[node.with_item(word, item) for word in words] for words in split_query(node.spec["query"])]
+        try:
+            steps = check_stages(stages, node.sources)
+            if steps[0].stage.act in _ABOUT_RUNS:
+                steps[0].words = [plan.run_of(word) for word in steps[0].words]
+            found = run_query(steps)
+            answer.rows += found.rows
+            problems += found.remarks
+        except CtxError as error:
+            problems.append(str(error))
+            if len(items) == 1:
+                return NodeResult("error", [], "", str(error))
+    run = keep_answer(answer, ["plan", node.id, node.spec["query"]], settings)
+    return NodeResult("ok" if answer.rows else "none", answer.rows, run.handle if run else "", "; ".join(filter(None, [left, *dict.fromkeys(problems)])))
+
+
+def command_mistakes(plan: Plan, node: Node) -> Iterator[Mistake]:
+    """What is wrong with a command; nothing but that it may not be run."""
+    node.fields = _FACT if node.is_single else _STEP_ROW
+    count = len(node.commands) * node.most
+    node.bounds = ["%s, captured" % plural(count, "command"), "facts: %d of each" % FACTS_MOST]
+    yield from ()
+
+
+def act_commands(plan: Plan, node: Node, settings: Settings) -> NodeResult:
+    """Run a command, for each value, or several in a row."""
+    items, left = plan.items(node)
+    if any(item and item.startswith("-") for item in items):
+        return NodeResult("error", [], "", "a value begins with -, which the command would take for an option")
+    texts = [node.with_item(text, None if item is None else shell_word(item)) for item in items for text in node.commands]
+    steps = [Step(text) for text in texts]
+    run_steps(steps, settings, node.spec.get("keep_going", "foreach" in node.spec), 1, node.seconds)
+    why = "; ".join(filter(None, [left, *(step.problem for step in steps)]))
+    failure = first_failure(steps)
+    if node.is_single:
+        return single_result(steps[0], why)
+    rows = [{"command": step.text, "outcome": step.outcome, "exit": step.status, "handle": step.run.handle if step.run else ""} for step in steps]
+    run = keep_text("".join(to_json(row) + "\n" for row in rows), ["plan", node.id, *texts], failure.status or 0 if failure else 0, settings)
+    return NodeResult("failed" if failure else "ok" if rows else "none", rows, run.handle if run else "", why)
+
+
+def single_result(step: Step, why: str) -> NodeResult:
+    """The result of one command: its failing facts are the rows."""
+    if step.run is None:
+        return NodeResult("error", [], "", why or "it was ended before it began")
+    rows = facts_answer(step.run, True).rows
+    return NodeResult("failed" if step.status else "ok", rows, step.run.handle, "; ".join(filter(None, ["" if step.status == 0 else step.outcome, why])))
+
+
+def diff_mistakes(plan: Plan, node: Node) -> Iterator[Mistake]:
+    """What is wrong with the two runs to be compared."""
+    node.fields, node.bounds = _CHANGE_ROW, ["%s of each stream compared" % human(DIFF_WINDOW)]
+    for number, word in enumerate(node.spec["diff"]):
+        try:
+            plan.run_of(word)
+            if word.startswith("@"):
+                node.inputs.append(word[1:])
+            elif word != "last" and parse_address(word).kind != "run":
+                raise CtxError("%s: not a run" % quoted(word), "write run:HEX, last, or @ID")
+        except CtxError as error:
+            yield "/diff/%d" % number, error.what, error.fix
+
+
+def act_diff(plan: Plan, node: Node, settings: Settings) -> NodeResult:
+    """Compare two runs; the rows are what changed, behaviour before lines."""
+    before, after = [named_run([plan.run_of(word)]) for word in node.spec["diff"]]
+    found = diff_runs(before, after, settings)
+    rows = [{"change": name, "what": fact["identity"], "message": fact["message"]} for name in _GROUPS[:-1] for fact in found["groups"].get(name, [])]
+    if before.status != after.status:
+        rows.insert(0, {"change": "exit", "what": "%s → %s" % (before.status, after.status), "message": ""})
+    rows += [{"change": name, "what": entry["text"], "message": ""} for name, key in (("come", "come"), ("gone", "gone")) for entry in found[key]]
+    text = "".join(line + "\n" for line in diff_lines(found, settings["budget", "page"]))
+    run = keep_text(text, ["plan", node.id, "diff", before.handle, after.handle], EXIT_DIFFERS if rows else EXIT_SAME, settings)
+    return NodeResult("ok" if rows else "none", rows, run.handle if run else "", "%s → %s" % (before.handle, after.handle))
+
+
+NODE_ACTS: Dict[str, Tuple[Callable[[Plan, Node], Iterator[Mistake]], Callable[[Plan, Node, Settings], NodeResult]]] = {
+    "query": (query_mistakes, act_query),
+    "run": (command_mistakes, act_commands),
+    "seq": (command_mistakes, act_commands),
+    "diff": (diff_mistakes, act_diff),
+}
+
+
+# ── running a plan
+
+
+def plan_price(plan: Plan) -> Dict[str, Any]:
+    """What a plan costs at most, before anything runs."""
+    rows = [{"id": node.id, "act": node.act, "times": node.most, "rests_on": node.inputs, "bounds": node.bounds} for node in plan.nodes.values()]
+    commands = sum(len(node.commands) * node.most for node in plan.nodes.values())
+    return {"nodes": rows, "commands": commands, "seconds": plan.seconds, "tokens": plan.tokens}
+
+
+def run_plan(plan: Plan, settings: Settings) -> str:
+    """Run the nodes of a checked plan, those that do not wait for each other side by side, each in a process of its own. The signal
+    that ended it, "" if none did; then, and when its time has run out, what has not begun is skipped."""
+    import select
+
+    waiting, poller, end = list(plan.nodes.values()), select.poll(), monotonic() + plan.seconds
+    begun: Dict[int, Tuple[Node, int]] = {}  # by the pipe on which a result comes
+    ended: List[str] = []
+    restore = pass_signals(ended, begun)
+    try:
+        while begun or waiting:
+            is_over = bool(ended) or monotonic() >= end
+            if is_over:
+                skip_all(plan, waiting, ended[0] if ended else "the time ran out")
+            waiting = [] if is_over else begin_nodes(plan, waiting, begun, poller, settings, end)
+            grace = 2 * KILL_AFTER * any(node.commands for node, _ in begun.values())  # commands have a limit of their own, and a digest then
+            until = end if waiting else end + grace
+            ready = poller.poll(max(0.0, until - monotonic()) * 1000) if begun else []
+            for fd, _ in ready:
+                poller.unregister(fd)
+                node, pid = begun.pop(fd)
+                plan.results[node.id] = end_node(fd, pid)
+            if not ready and monotonic() >= end + grace:
+                for _, pid in begun.values():
+                    send(pid, "SIGTERM")
+                end += KILL_AFTER
+    finally:
+        restore()
+    return ended[0] if ended else ""
+
+
+def skip_all(plan: Plan, nodes: Iterable[Node], why: str) -> None:
+    """Note that nodes were not begun."""
+    for node in nodes:
+        plan.results[node.id] = NodeResult("skipped", [], "", "not begun: " + why)
+
+
+def begin_nodes(plan: Plan, waiting: Sequence[Node], begun: Dict[int, Tuple[Node, int]], poller: Any, settings: Settings, end: float) -> List[Node]:
+    """Begin what can be, and skip what need not be; the nodes that go on waiting."""
+    left = []
+    for node in waiting:
+        if any(name not in plan.results for name in node.edges):
+            left.append(node)
+            continue
+        why = why_skipped(plan, node)
+        if why:
+            plan.results[node.id] = NodeResult("skipped", [], "", why)
+        elif len(begun) < max(2, processors()):
+            node.seconds = max(1.0, end - monotonic())
+            fd, pid = begin_node(plan, node, settings)
+            begun[fd] = (node, pid)
+            poller.register(fd, 1)  # POLLIN
+        else:
+            left.append(node)
+    return left
+
+
+def why_skipped(plan: Plan, node: Node) -> str:
+    """Why a node is not to be run, "" when it is."""
+    for name in node.inputs:
+        if not plan.results[name].is_done:
+            return "it rests on %s, which is %s" % (name, {"error": "in error"}.get(plan.results[name].outcome, "skipped"))
+    when = node.spec.get("when")
+    if not when:
+        return ""
+    found = plan.results[when["node"]]
+    if "outcome" in when:
+        return "" if found.outcome == when["outcome"] else "when %s is %s, and it is %s" % (when["node"], when["outcome"], found.outcome)
+    test, _, number = when["count"].partition(" ")
+    holds = _TESTS[test](len(found.rows), int(number))
+    return "" if holds else "when %s has %s rows, and it has %d" % (when["node"], when["count"], len(found.rows))
+
+
+def begin_node(plan: Plan, node: Node, settings: Settings) -> Tuple[int, int]:
+    """Begin a node in a process of its own: the pipe on which its result will come, and its process."""
+    import _signal
+    import marshal
+
+    read_end, write_end = new_pipe()
+    pid = posix.fork()
+    if pid:
+        posix.close(write_end)
+        return read_end, pid
+    try:
+        posix.close(read_end)
+        for number in (_signal.SIGINT, _signal.SIGTERM, _signal.SIGHUP):
+            if _signal.getsignal(number) != _signal.SIG_IGN:
+                _signal.signal(number, _signal.SIG_DFL)
+        found = node_result(plan, node, settings)
+        write_all(write_end, marshal.dumps((found.outcome, found.rows, found.handle, found.why)))
+    finally:
+        posix._exit(0)
+
+
+def node_result(plan: Plan, node: Node, settings: Settings) -> NodeResult:
+    """Do what a node says; whatever goes wrong is the result of this one alone."""
+    try:
+        return NODE_ACTS[node.act][1](plan, node, settings)
+    except CtxError as error:
+        return NodeResult("error", [], "", str(error))
+    except Exception as error:
+        return NodeResult("error", [], "", "%s: %s" % (type(error).__name__, error))
+
+
+def end_node(fd: int, pid: int) -> NodeResult:
+    """Take the result of a node; of one whose process has died without one, that it is lost."""
+    import marshal
+
+    data = b"".join(iter(lambda: posix.read(fd, CHUNK), b""))
+    posix.close(fd)
+    status = posix.waitpid(pid, 0)[1]
+    return NodeResult(*marshal.loads(data)) if data else NodeResult("error", [], "", "ended by %s" % signal_name(status & 127) if status & 127 else "no result")
+
+
+# ── the digest of a plan
+
+
+def ranked_findings(plan: Plan) -> List[Node]:
+    """What a plan has found: nodes that are done, and that nothing else that is done rests on. First those with rows, then those that
+    nothing speaks against, then those that rest on more."""
+    done = [node for node in plan.nodes.values() if plan.results[node.id].is_done]
+    used = {name for node in done if "against" not in node.spec for name in node.inputs}
+    contested = {node.spec["against"] for node in done if "against" in node.spec and plan.results[node.id].rows}
+    found = [node for node in done if node.id not in used and "against" not in node.spec]
+    return sorted(found, key=lambda node: (not has_found(plan, node), node.id in contested, -len(rests_on(plan, node))))
+
+
+def has_found(plan: Plan, node: Node) -> bool:
+    """Whether there is anything to tell of a node."""
+    found = plan.results[node.id]
+    return bool(found.rows) or found.outcome == "failed"
+
+
+def rests_on(plan: Plan, node: Node) -> Set[str]:
+    """The ids of everything that a node's rows come from."""
+    found = set(node.inputs)
+    for name in node.inputs:
+        found |= rests_on(plan, plan.nodes[name])
+    return found
+
+
+def node_line(plan: Plan, node: Node, edges: int, width: int) -> str:
+    """The line that every node has: outcome, rows, address, what it rests on, why."""
+    found = plan.results[node.id]
+    more = "" if len(node.inputs) <= edges else ", …"
+    parts = [node.id, found.outcome, plural(len(found.rows), "row") if found.rows else "", found.handle]
+    parts += ["← " + ", ".join(node.inputs[:edges]) + more] * bool(node.inputs) + ["against " + str(node.spec.get("against"))] * ("against" in node.spec)
+    why = visible(clip(fsencode(redact_text(found.why)), width)) if width else ""
+    return "  " + "  ".join(filter(None, [*parts, why]))
+
+
+def plan_digest(plan: Plan, handle: str, command: str, ended: str) -> List[str]:
+    """One digest of a plan that has run: findings by rank, what speaks against them, what they rest on, what was skipped."""
+    findings = ranked_findings(plan)
+    done = [node for node in plan.nodes.values() if plan.results[node.id].is_done]
+    counters = [node for node in done if "against" in node.spec]
+    rest = [node for node in done if node not in findings and node not in counters]
+    idle = [node for node in plan.nodes.values() if node not in done]
+    sections = [("findings", findings), ("counter-evidence", counters), ("evidence", rest), ("not done", idle)]
+    outcomes = [plan.results[name].outcome for name in plan.nodes]
+    counts = " · ".join("%d %s" % (outcomes.count(name), name) for name in ("ok", "none", "failed", "error", "skipped") if name in outcomes)
+    title = visible(fsencode(redact_text(plan.title)))
+    head = ["[ctx %s]" % " ".join(filter(None, [handle, "plan", title])), "nodes: %s%s" % (counts, "  ended by " + ended if ended else "")]
+    tail = ["next:", "  %s get %s#output" % (command, handle)] * bool(handle)
+    lines: List[str] = []
+    places: List[Tuple[int, Node]] = []  # behind which line the rows of which node belong
+    for edges, width in NODE_WIDTHS:
+        if not lines or price(lines) > plan.tokens:
+            lines, places = list(head), []
+            for name, nodes in sections:
+                lines += [name + ":"] * bool(nodes)
+                for node in nodes:
+                    lines.append(node_line(plan, node, edges, width))
+                    places += [(len(lines), node)] * (nodes in (findings, counters) and has_found(plan, node))
+                if name == "counter-evidence" and not nodes:
+                    lines.append("counter-evidence: none was searched for")
+            lines += tail
+    return with_rows(plan, lines, places, command)
+
+
+def with_rows(plan: Plan, lines: List[str], places: Sequence[Tuple[int, Node]], command: str) -> List[str]:
+    """The lines of a digest with the first rows of its nodes, the better ranked ones first; half of what is left for each."""
+    left, bodies = plan.tokens - price(lines), []
+    for number, (at, node) in enumerate(places, 1):
+        body = node_body(plan, node, left // 2 if number < len(places) else left, command)
+        left -= price(body)
+        bodies.append((at, body))
+    for at, body in reversed(bodies):
+        lines[at:at] = body
+    return lines
+
+
+def node_body(plan: Plan, node: Node, budget: int, command: str) -> List[str]:
+    """The first rows of a node as indented lines of at most `budget` tokens."""
+    answer = plan.answer(node)
+    answer.head = []
+    if not answer.rows:
+        run = resolve_run(plan.results[node.id].handle[4:])
+        body = step_body(run, command)[0]
+    else:
+        page = AnswerPage(answer, budget - 2 * len(answer.rows[:40]))
+        body = ["    " + line for line in page.lines] + ["    … and %s" % plural(len(answer.rows) - page.shown, "more row")] * (page.shown < len(answer.rows))
+    return body if price(body) <= budget else []
+
+
+def plan_record(plan: Plan) -> Dict[str, Any]:
+    """A plan that has run as plain data."""
+    rows = [{"id": node.id, "act": node.act, "outcome": found.outcome, "rows": len(found.rows), "handle": found.handle, "rests_on": node.inputs,
+             "against": node.spec.get("against", ""), "why": redact_text(found.why)} for node, found in ((node, plan.results[node.id]) for node in plan.nodes.values())]  # fmt: skip
+    return {"title": redact_text(plan.title), "nodes": rows, "findings": [node.id for node in ranked_findings(plan)]}
+
+
+# ── ask: a typed question is a plan
+
+_IDENTIFIER = rb"[A-Za-z_$][\w$]*(?:(?:\.|::)[A-Za-z_$][\w$]*)*"
+ASK_TOKENS = 1000
+ASK_WORDS = 24  # of a question that are looked up
+ASK_RUNS = 50  # runs that are looked through for one that failed
+QUESTIONS: Dict[str, Tuple[str, List[Dict[str, Any]]]] = {  # what it is about, and the nodes of its plan
+    "locate": ("symbol", [
+        {"id": "definition", "query": "def SYMBOL"},
+        {"id": "uses", "query": "refs NAME | where class = use | group file"},
+        {"id": "other-mentions", "query": "refs NAME | where class != use | where class != definition | group file", "against": "uses"},
+    ]),
+    "impact": ("symbol", [
+        {"id": "callers", "query": "callers NAME"},
+        {"id": "tests", "query": "refs NAME | where class = use | where path ~ '(?i)test|spec' | group file"},
+        {"id": "changed-together", "query": "callers NAME | files | touched | top 10"},
+        {"id": "by-name-only", "query": "refs NAME | where class != use | where class != definition | group file", "against": "callers"},
+    ]),
+    "diagnose": ("run", [
+        {"id": "fails", "query": "fails RUN"},
+        {"id": "causes", "query": "@fails | shared-cause"},
+        {"id": "trace", "query": "@causes | trace"},
+        {"id": "in-changed", "query": "@fails | in-changed"},
+        {"id": "written-since", "query": "changed RUN", "against": "trace"},
+    ]),
+    "compare": ("runs", [
+        {"id": "difference", "diff": ["OLDER", "RUN"]},
+        {"id": "causes", "query": "fails RUN | shared-cause"},
+        {"id": "written-since", "query": "changed RUN", "against": "difference"},
+    ]),
+}  # fmt: skip
+
+
+def ask_plan(intent: str, names: Dict[str, str]) -> Dict[str, Any]:
+    """The plan of a question; `names` stand for the words in capitals."""
+
+    def filled(value: Any) -> Any:
+        if isinstance(value, str):
+            for name, text in names.items():
+                value = value.replace(name, text)
+            return value
+        return [filled(member) for member in value] if isinstance(value, list) else value
+
+    nodes = [{key: filled(value) for key, value in node.items()} for node in QUESTIONS[intent][1]]
+    return {"schema": PLAN_FORM, "title": " ".join([intent, *dict.fromkeys(names.values())]), "limits": {"tokens": ASK_TOKENS}, "nodes": nodes}
+
+
+def symbols_asked(question: str) -> List[str]:
+    """The identifiers that a question may be about: what stands in backticks or before `()`; else what only code is spelt like, and
+    those of its words that this workspace defines."""
+    text = fsencode(question)
+    named = [first or second for first, second in rx(b"`(" + _IDENTIFIER + b")(?:\\(\\))?`|(" + _IDENTIFIER + b")\\(\\)").findall(text)]
+    if named:
+        return list(dict.fromkeys(map(fsdecode, named)))
+    words = list(dict.fromkeys(rx(_IDENTIFIER).findall(text)))[:ASK_WORDS]
+    spelt = [word for word in words if rx(rb"[a-z0-9][A-Z]|_|\$|\.\w|::").search(word)]
+    defined = defined_words([word for word in words if word not in spelt])
+    return [fsdecode(word) for word in words if word in spelt or word in defined]
+
+
+def defined_words(words: Sequence[bytes]) -> Set[bytes]:
+    """Those of some words that the workspace defines."""
+    rows = find_refs([fsdecode(word) for word in words]).rows if words else []
+    found = [rx(_NAME).match(fsencode(row["text"]), row["column"]) for row in rows if row["class"] == "definition"]
+    return {name.group() for name in found if name}
+
+
+def failed_runs() -> List[Run]:
+    """The newest run of each command of this workspace, if it failed; the newest first."""
+    newest: Dict[str, Run] = {}
+    for row in listed_runs(ASK_RUNS, False):
+        if row["outcome"] not in ("running", "damaged"):
+            run = resolve_run(row["handle"][4:])
+            newest.setdefault(to_json([run.manifest[key] for key in ("kind", "argv", "cwd")]), run)
+    return [run for run in newest.values() if run.status]
+
+
+def older_run(run: Run) -> Run:
+    """The newest run of the same command with another result. Raises CtxError."""
+    for row in listed_runs(ASK_RUNS, False):
+        other = resolve_run(row["handle"][4:]) if row["outcome"] not in ("running", "damaged") else run
+        if other.digest != run.digest and all(other.manifest[key] == run.manifest[key] for key in ("kind", "argv", "cwd")):
+            return other
+    raise CtxError("%s: no other run of the same command" % run.handle, "name two: --run run:HEX --run run:HEX, the older one first")
 
 
 # ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -19844,14 +20667,14 @@ def profile_files() -> Iterator[Tuple[str, Settings, str]]:
             yield path, found, "own" if path == user_file() else "trusted" if may_use_profiles(path, found) else "untrusted"
 
 
-def set_trust(settings: Settings, keep: bool) -> None:
-    """Let the profiles of a workspace's file be used, until one of them changes; or no longer so. Raises OSError."""
+def set_trust(key: str, keep: bool) -> None:
+    """Let what `key` stands for in a workspace's file be used, until it changes; or no longer so. Raises OSError."""
     if keep:
         store = writable_store()
         make_dirs(store.root + "/trust")
-        write_atomic(trust_record(store.root, profiles_key(settings)), b"")
+        write_atomic(trust_record(store.root, key), b"")
     for store in [] if keep else stores():
-        remove(trust_record(store.root, profiles_key(settings)))
+        remove(trust_record(store.root, key))
 
 
 def explain_command(text: str, host: str = "", mode: str = "") -> Dict[str, Any]:
@@ -20193,6 +21016,151 @@ def written_steps(options: Options, words: Sequence[str]) -> List[str]:
     return steps
 
 
+def plan_verb(options: Options, words: List[str]) -> int:
+    """ctx plan"""
+    actions: Dict[str, Callable[[Options, List[str]], int]] = {"check": check_plan, "price": price_plan, "run": do_plan, "trust": trust_commands}
+    name = words[0] if words else ""
+    if name not in actions:
+        raise CtxError("%s: no such action" % quoted(name) if words else "no action", nearest(name, list(actions), "actions are"))
+    return actions[name](options, words[1:])
+
+
+def read_plan(options: Options, words: Sequence[str], settings: Settings) -> Plan:
+    """The plan that a verb was given, with its mistakes. Raises CtxError when it cannot be read."""
+    fd = open_input(one_word(words, "write ctx plan run FILE, or - for stdin"))
+    with open(fd, "rb", closefd=fd != 0) as file:
+        data = file.read(PLAN_BYTES + 1)
+    if len(data) > PLAN_BYTES:
+        raise CtxError("larger than %s" % human(PLAN_BYTES), "a plan has at most %d nodes" % NODES_MAX)
+    return Plan(data, None if "--allow-run" in options else settings["plan", "allow_commands"], settings["budget", "page"])
+
+
+def usable_plan(options: Options, words: Sequence[str], settings: Settings) -> Optional[Plan]:
+    """The plan that a verb was given; None when something is wrong with it, which is told."""
+    plan = read_plan(options, words, settings)
+    for at, what, fix in plan.mistakes:
+        remark("plan", "%s: %s: %s" % (at or "/", what, fix))
+    return None if plan.mistakes else plan
+
+
+def check_plan(options: Options, words: List[str]) -> int:
+    """ctx plan check: 1 when something is wrong."""
+    plan = read_plan(options, words, load_config())
+    rows = [{"at": at, "what": redact_text(what), "fix": redact_text(fix)} for at, what, fix in plan.mistakes]
+    lines = ["%s: %s: %s" % (row["at"] or "/", row["what"], row["fix"]) for row in rows]
+    report(options, rows, [visible(fsencode(line)) for line in lines] or ["nothing is wrong: %s" % plural(len(plan.nodes), "node")])
+    return EXIT_DIFFERS if rows else EXIT_SAME
+
+
+def price_plan(options: Options, words: List[str]) -> int:
+    """ctx plan price"""
+    plan = usable_plan(options, words, load_config())
+    if plan is None:
+        return EXIT_USAGE
+    bound = plan_price(plan)
+    lines = ["%s  %s%s  at most: %s" % (row["id"], row["act"], " ×%d" % row["times"] if row["times"] > 1 else "", "; ".join(row["bounds"])) for row in bound["nodes"]]
+    lines.append("in all at most: %s, %d seconds, %d tokens" % (plural(bound["commands"], "command"), bound["seconds"], bound["tokens"]))
+    report(options, bound, [visible(fsencode(line)) for line in lines])
+    return 0
+
+
+def do_plan(options: Options, words: List[str]) -> int:
+    """ctx plan run"""
+    settings = load_config()
+    plan = usable_plan(options, words, settings)
+    return EXIT_USAGE if plan is None else show_plan(plan, options, settings)
+
+
+def show_plan(plan: Plan, options: Options, settings: Settings) -> int:
+    """Run a checked plan and print its digest: 0 something was found, 1 nothing, 128 + the signal that ended it."""
+    import _signal
+
+    ended = run_plan(plan, settings)
+    record = plan_record(plan)
+    found = any(has_found(plan, plan.nodes[name]) for name in record["findings"])
+    run = keep_text(to_json(record) + "\n", ["plan", plan.title], EXIT_SAME if found else EXIT_DIFFERS, settings)
+    lines = plan_digest(plan, run.handle if run else "", self_command(), ended)
+    report(options, dict(record, handle=run.handle if run else "", text="\n".join(lines)), lines)
+    if run:
+        house_keeping(run.store, settings)
+    return 128 + int(getattr(_signal, ended)) if ended else EXIT_SAME if found else EXIT_DIFFERS
+
+
+def trust_commands(options: Options, words: List[str]) -> int:
+    """ctx plan trust: 1 when the workspace allows no commands."""
+    no_words(words)
+    keep = "--remove" not in options
+    rows, lines = [], []
+    for path in [path for path in config_files() if path != user_file()]:
+        found = read_config(path)
+        commands = found.get(("plan", "allow_commands"), [])
+        if commands:
+            rows.append({"file": path, "trusted": keep, "commands": commands})
+            lines += [*commands, "%s: %s" % (path, "trusted until the list changes" if keep else "not trusted")]
+            set_trust(commands_key(path, found), keep)
+    report(options, rows, [visible(fsencode(line)) for line in lines])
+    if not rows:
+        remark("plan", "this workspace allows no commands: write allow_commands = ['…'] below [plan] in its ctx.toml")
+    return EXIT_SAME if rows else EXIT_DIFFERS
+
+
+def ask_verb(options: Options, words: List[str]) -> int:
+    """ctx ask"""
+    question = one_word(words, "put the question in quotes", "" if not words else words[0]) if words else ""
+    intent = options.get("--intent", "")
+    if intent not in QUESTIONS:
+        raise CtxError("--intent %s: no such intent" % quoted(intent) if intent else "no --intent", nearest(intent, list(QUESTIONS), "intents are"))
+    subject = QUESTIONS[intent][0]
+    unfit = "--run" if subject == "symbol" else "--symbol"
+    if unfit in options:
+        raise CtxError("%s: %s is not about one" % (unfit, intent), "leave it out")
+    settings = load_config()
+    names = asked_symbol(question, options) if subject == "symbol" else asked_runs(options, subject)
+    if not names:
+        return EXIT_DIFFERS
+    value = ask_plan(intent, names)
+    if "--plan" in options:
+        say([to_json(value)])
+        return 0
+    plan = Plan(to_json(value).encode(), [], settings["budget", "page"])
+    for at, what, fix in plan.mistakes[:1]:
+        raise CtxError("%s: %s" % (at, what), fix)
+    return show_plan(plan, options, settings)
+
+
+def asked_symbol(question: str, options: Options) -> Dict[str, str]:
+    """The symbol that a question is about; {} when it may be about several, which are listed. Raises CtxError."""
+    found = [options["--symbol"]] if "--symbol" in options else symbols_asked(question)
+    if not found:
+        raise CtxError("nothing in the question is defined here", "name what it is about: --symbol NAME")
+    if len(found) > 1:
+        report(options, {"candidates": found}, ["it may be about:", *("  " + visible(fsencode(name)) for name in found), "ask again with --symbol NAME"])
+        return {}
+    symbol = found[0].replace("::", ".")
+    name = symbol.rpartition(".")[2]
+    check_name(name)
+    return {"SYMBOL": symbol, "NAME": name}
+
+
+def asked_runs(options: Options, subject: str) -> Dict[str, str]:
+    """The runs that a question is about: those named, else the newest that failed, else with the one before; {} when nothing has failed
+    here, which is said. Raises CtxError."""
+    named = [named_run([word]) for word in options["--run"].split("\0")] if "--run" in options else []
+    if len(named) > (2 if subject == "runs" else 1):
+        raise CtxError("--run: too many", "name %s" % ("two, the older one first" if subject == "runs" else "one"))
+    if not named:
+        named = [last_run()[0]] if subject == "runs" else failed_runs()
+        if not named:
+            report(options, {"candidates": []}, ["nothing that was captured in this workspace has failed"])
+            return {}
+        if len(named) > 1:
+            remark("ask", "failed, too: %s" % ", ".join(run.handle for run in named[1:4]))
+    if subject == "run":
+        return {"RUN": named[0].handle}
+    older, newer = named if len(named) == 2 else (older_run(named[0]), named[0])
+    return {"OLDER": older.handle, "RUN": newer.handle}
+
+
 # ── get, search, runs
 
 
@@ -20347,7 +21315,7 @@ def runs_verb(options: Options, words: List[str]) -> int:
 
     no_words(words)
     load_config()
-    rows = list(listed_runs(number_option(options, "-n", 20, 1), "--all" in options))
+    rows = list(listed_runs(number_option(options, "-n", 20, 1), "--all" in options, "--answers" in options))
     lines = []
     for row in rows:
         when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(row["time"] / 1000)) if row["time"] else "now".ljust(19)
@@ -20706,7 +21674,7 @@ def trust_profiles(options: Options, words: List[str]) -> int:
         rows.append({"file": path, "trusted": keep, "profiles": tables})
         lines += ["[profile.%s] %s = %s" % (name, key, to_json(value)) for name, table in tables.items() for key, value in table.items()]
         lines.append("%s: %s" % (path, "trusted until one of them changes" if keep else "not trusted"))
-        set_trust(settings, keep)
+        set_trust(profiles_key(settings), keep)
     report(options, rows, lines)
     if not rows:
         remark("profile", "this workspace has no profiles: write a table [profile.NAME] in its ctx.toml")
@@ -20833,8 +21801,23 @@ Exit 0 found, 1 nothing found, 2 an error, 3 found with secrets redacted.""",
 Each step is captured as a run of its own. The digest has a line for each, small outputs whole, and the digest of the first step that failed,
 whose exit status it is. A file of steps has one on each line; empty lines and those that begin with # are left out.""",
          ["ctx seq --step 'true' --step 'seq 3'", "printf 'true\\nseq 5000\\n' | ctx seq --keep-going", "ctx seq --parallel 2 --step 'sleep 0.1' --step 'echo done' --json"]),
+    Verb("plan", "plan check|price|run FILE|-  |  plan trust", "run a bounded graph of queries, commands and comparisons, one digest for all", plan_verb,
+         [("--allow-run", "", "its commands may run although [plan] allow_commands does not list them"), ("--remove", "", "with trust: trust them no longer"), _JSON],
+         """
+A plan is JSON of the form ctx.plan/v1 (docs/plans.md). check tells everything that is wrong with it, each with a JSON pointer, and exits 1; price
+tells what it costs at most; run does it. Nothing runs while anything is wrong. Exit 0 something was found, 1 nothing, 2 the plan is wrong.
+The commands that a workspace's own ctx.toml allows count once you trust them, until the list changes.""",
+         ["ctx plan check plan.json", "ctx plan price plan.json", "ctx plan run plan.json", "ctx plan run - --allow-run --json < plan.json"]),
+    Verb("ask", "ask ['QUESTION'] --intent locate|impact|diagnose|compare [options]", "ask a typed question: it becomes a plan, and is answered by that", ask_verb,
+         [("--intent", "INTENT", "locate, impact, diagnose or compare"), ("--symbol", "NAME", "what locate and impact are about"),
+          ("--run", "RUN…", "what diagnose is about (the newest that failed), or compare: two, the older one first"), ("--plan", "", "print the plan instead"), _JSON],
+         """
+Without --symbol it is the one identifier in the question; where there are several they are listed, and the exit status is 1. No command is run
+but git. diagnose shows for each cause of the failures the deepest frame in the workspace, its last change, and what it calls.""",
+         ["ctx ask 'where is Cart.total defined?' --intent locate", "ctx ask --intent locate --symbol total --plan", "ctx ask 'what if total() changes?' --intent impact --json"]),
     Verb("runs", "runs [--all] [-n N]", "list what was captured here, newest first", runs_verb,
-         [("--all", "", "in every workspace"), ("-n", "N", "at most N runs (20)"), _JSON], "", ["ctx runs", "ctx runs --all -n 5"]),
+         [("--all", "", "in every workspace"), ("-n", "N", "at most N runs (20)"), ("--answers", "", "what ctx kept of its own queries and plans instead"), _JSON],
+         "", ["ctx runs", "ctx runs --all -n 5"]),
     Verb("refs", "refs NAME[|NAME…] [PATH…]", "find every line that holds a name: definitions, then uses, then mentions", refs_verb, [_JSON],
          """
 Whole words, in every file of the workspace that git does not ignore. A mention is a comment, a text, a document, a configuration, or what

@@ -230,6 +230,7 @@ def test_every_verb_and_option_is_documented(verb):
 
 
 PROFILE = "[profile.mytool]\nmatch = 'mytool:'\nidentities = '(?P<path>[^:]+):(?P<line>[0-9]+): mytool: (?P<message>.*)'\n"
+PLAN = '{"schema": "ctx.plan/v1", "nodes": [{"id": "all", "query": "files"}, {"id": "number", "query": "@all | count"}]}'
 EXAMPLES = [(verb.name, example) for verb in ctx.VERBS for example in verb.examples]
 
 
@@ -242,6 +243,7 @@ def test_every_example_runs(workspace, stored, shell, tmp_path):
     (workspace / "test_it.py").write_text("def test_it():\n    pass\n")
     (workspace / "Makefile").write_text("all:\n\t@echo made\n")
     (workspace / "data.json").write_text('{"items": [1, 2]}\n')
+    (workspace / "plan.json").write_text(PLAN)
     (workspace / "shop.py").write_text("class Cart:\n    x = 1\n\n    def total(self):\n        return 1  # TODO\n\n\ndef total():\n    return total()\n")
     handle = stored(b"".join(b"%d\n" % i for i in range(1, 1001)))[4:16]
     (workspace / "sample.txt").write_text("a.x:3: mytool: no\n")
@@ -257,6 +259,12 @@ def test_every_example_runs(workspace, stored, shell, tmp_path):
 JSON_CALLS = [
     ["digest", "file", "--json"],
     ["seq", "--step", "true", "--json"],
+    ["plan", "check", "plan.json", "--json"],
+    ["plan", "price", "plan.json", "--json"],
+    ["plan", "run", "plan.json", "--json"],
+    ["plan", "trust", "--json"],
+    ["ask", "--symbol", "f", "--intent", "locate", "--json"],
+    ["ask", "f and g()", "--intent", "impact", "--json"],
     ["get", "RUN", "--json"],
     ["get", "RUN#output", "--json"],
     ["get", "RUN#output", "--grep", "5$", "--json"],
@@ -292,6 +300,7 @@ def test_json_is_one_line_that_parses(workspace, stored, call, argv):
     handle = stored(b"\xff\n" + b"".join(b"%d\n" % i for i in range(1, 1001)))[:16]
     Path("file").write_bytes(b"1\n2\n")
     Path("a.py").write_bytes(b"def f():\n    return f(x)\n")
+    Path("plan.json").write_text(PLAN)
     assert call("export", handle, "-o", "runs.tar").status == 0
     done = call(*[word.replace("RUN", handle) for word in argv])
     assert done.status in (0, 1) and done.out.count(b"\n") == 1 and done.out.isascii()

@@ -118,7 +118,7 @@ def test_an_empty_file(workspace):
         ("[budget]\nxyzzy = 1\n", 2, "its keys are inline, content, "),
         ("[redact]\nraw = true\n[budget]\nraw = 1\n", 4, "[budget] has no key 'raw'"),
         ("\n[budgte]\ninline = 1\n", 2, "unknown table [budgte]: did you mean budget?"),
-        ("[xyzzy]\n", 1, "tables are budget, guard, redact, store, profile"),
+        ("[xyzzy]\n", 1, "tables are budget, guard, plan, redact, store, profile"),
         ("# budget\n\ninline = 1\n", 3, "'inline' stands outside a table: write it below [budget]"),
         ("[[budget]]\ninline = 1\n", 1, "'budget' stands outside a table"),
         ("[budget]\ninline = '1'\n", 2, "[budget] inline must be a whole number: as in inline = 4096"),
@@ -206,14 +206,15 @@ def test_an_old_interpreter_says_so_and_runs_nothing(workspace):
 
 @can_read_toml
 def test_every_setting_is_printed_and_read_back(workspace):
-    other = {bool: lambda value: not value, int: lambda value: value + 7, str: lambda value: "capture"}
+    other = {bool: lambda value: not value, int: lambda value: value + 7, str: lambda value: "capture", list: lambda value: ["make 'x' \\"]}
     values = {name: other[type(value)](value) for name, value in ctx.default_settings().items()}
     (workspace / "ctx.toml").write_text("\n".join(ctx.settings_text(values)))
+    ctx.set_trust(ctx.commands_key(str(workspace / "ctx.toml"), values), True)
     assert ctx.load_config() == values
 
 
 def test_every_setting_says_what_it_means():
     for name, (default, least, meaning) in ctx.SETTINGS.items():
-        assert type(default) in (int, bool, str) and meaning and not meaning.endswith(".")
+        assert type(default) in (int, bool, str, list) and meaning and not meaning.endswith(".")
         assert (least is None) == (type(default) is not int) and (least is None or least <= default <= ctx.LARGEST)
         assert isinstance(default, str) == (name in ctx.CHOICES) and default in ctx.CHOICES.get(name, [default])
