@@ -688,3 +688,12 @@ def test_memory_is_bounded(shape: str) -> None:
 def test_nothing_is_compiled_or_imported_early() -> None:
     assert "heapq" not in ctx.__dict__ and "re" not in ctx.__dict__
     assert sys.version_info >= (3, 8)
+
+
+@given(st.lists(st.sampled_from(["error: x", "all is well", "nothing", "would reformat a", "", "x (segfault)", "giving  up", "timed out"]), min_size=1, max_size=40))
+def test_a_line_with_a_root_is_hot(lines):
+    low = "\n".join(lines).encode()
+    hot = ctx._hot(low, len(lines))
+    assert len(hot) == len(lines)
+    for flag, line in zip(hot, low.split(b"\n")):
+        assert flag or not ctx.rx(ctx._guards()[0]).search(line)
