@@ -28,7 +28,7 @@ One file, standard library only, read from top to bottom: a section uses only na
     19  query        the algebra of `ctx q`
     20  plans        seq, plan, ask: several steps, one answer
     22  gates        what the hook answers after a tool, at a session's start, before a compaction
-    23  install      doctor, init, why
+    23  install      setup, wrap, doctor, why; the packed form
     24  cli          argument grammar, dispatch, help
 """
 from __future__ import annotations
