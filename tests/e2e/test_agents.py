@@ -63,7 +63,7 @@ def test_a_failing_flood(agent):
     assert len(stored) > 330_000
     _, first, last = pages(result.text)[0]
     read = host.output(page)[0].split("\n")
-    assert read.pop().startswith("next: ctx get ")  # there is more of it than a page takes
+    assert read.pop(0 if read[0].startswith("next: ") else -1).startswith("next: ctx get ")  # of stderr, which has no place of its own in some hosts
     assert len(read) > 50 and read == stored.split("\n")[first - 1 : last][: len(read)]
 
 
