@@ -66,7 +66,7 @@ def shown(value):
 def test_every_definition_can_be_the_first(packed):
     names = [name for names, _ in ctx.definitions(SOURCE) for name in names if name != "__main__"]
     assert len(names) > 800
-    spec = importlib.util.spec_from_file_location("untouched", ctx.__file__)
+    spec = importlib.util.spec_from_file_location("ctx", ctx.__file__)
     untouched = importlib.util.module_from_spec(spec)  # no other test has left anything in its tables
     spec.loader.exec_module(untouched)
     for name in names:
