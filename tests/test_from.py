@@ -14,6 +14,8 @@ from harness import Box, status_of
 
 import ctx
 
+pytestmark = pytest.mark.once
+
 can_read_toml = pytest.mark.skipif(sys.version_info < (3, 11), reason="tomllib came with Python 3.11")
 
 NAMES = ["a.py", "b c.py", "d:1:e.js", "f\ng.txt", ".hidden.py", "sub/h.go", "sub/deep/i.c", "sub/.j/k.py", "out/l.py", "-m.py", "n.md", "é.py"]

@@ -616,6 +616,7 @@ def test_the_launcher_on_the_path(user, run_ctx):
 
 
 @pytest.mark.once
+@pytest.mark.slow
 def test_twenty_setups_at_once(user, home):
     (user / ".claude").mkdir()
     (user / ".claude" / "settings.json").write_bytes(STYLES["comments"])

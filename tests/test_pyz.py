@@ -166,9 +166,8 @@ def test_it_can_be_replaced_while_it_runs(full, slim, tmp_path):
 
 
 def test_the_same_inputs_give_the_same_bytes(tmp_path, full):
-    again = packed(tmp_path / "again", [sys.executable])
-    once = made(tmp_path / "one.pyz", packed(tmp_path / "packs", [sys.executable]), "--platform", "linux-x86_64")
-    assert once.read_bytes() == made(tmp_path / "two.pyz", again, "--platform", "linux-x86_64").read_bytes()
+    one, two = (made(tmp_path / name, packed(tmp_path / ("packs of " + name), [sys.executable]), "--platform", "linux-x86_64") for name in ("one.pyz", "two.pyz"))
+    assert one.read_bytes() == two.read_bytes()
 
 
 def test_its_checksum_stands_beside_it(pyz):

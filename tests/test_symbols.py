@@ -16,6 +16,8 @@ from hypothesis import strategies as st
 
 import ctx
 
+pytestmark = pytest.mark.once
+
 pytest_plugins = ["places"]
 
 FIXTURES = Path(__file__).resolve().parent / "symbols"
