@@ -165,9 +165,10 @@ def test_it_can_be_replaced_while_it_runs(full, slim, tmp_path):
     assert (process.returncode, err) == (0, b"") and out.startswith(b"[ctx run:") and b"5,000 lines" in out
 
 
-def test_the_same_inputs_give_the_same_bytes(tmp_path, full):
-    one, two = (made(tmp_path / name, packed(tmp_path / ("packs of " + name), [sys.executable]), "--platform", "linux-x86_64") for name in ("one.pyz", "two.pyz"))
-    assert one.read_bytes() == two.read_bytes()
+def test_the_same_inputs_give_the_same_bytes(tmp_path, full, packs):
+    assert made(tmp_path / "ctx.pyz", packs, "--platform", "linux-x86_64").read_bytes() == full.read_bytes()
+    one, two = (packed(tmp_path / name, [sys.executable]) for name in ("one", "two"))
+    assert {path.name: path.read_bytes() for path in one.iterdir()} == {path.name: path.read_bytes() for path in two.iterdir()}
 
 
 def test_its_checksum_stands_beside_it(pyz):
