@@ -194,13 +194,12 @@ def false_facts(case, found):
     known_places = Places(spelt)
     needles, crashed = set(case.truth.get("needle_lines", ())), case.truth.get("crashed", "")
     false = []
-    for fact in (fact for evidence in found for fact in ctx.required_facts(evidence)):
+    for profile, fact in ((evidence.profile, fact) for evidence in found for fact in ctx.required_facts(evidence)):
         identity, place = (text.decode("utf-8", "surrogateescape") for text in (fact.identity, fact.location))
-        if identity in exact or place in spelt or fact.first in needles or (crashed and crashed in identity):
+        if identity in exact or (crashed and crashed in identity) or any(same_name(identity, name, head) for name, head in names.items()):
             continue
-        if place and known_places.has(place):
-            continue
-        if any(same_name(identity, name, head) or len(name) > 2 and name in identity for name, head in names.items()):
-            continue
+        if not profile.startswith(("pytest/", "unittest/")):  # where a test goes by its name alone
+            if place in spelt or fact.first in needles or (place and known_places.has(place)) or any(len(name) > 2 and name in identity for name in names):
+                continue
         false.append(identity)
     return false
