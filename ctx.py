@@ -18472,9 +18472,11 @@ class Step:
         return "" if self.status is None else next((name for limit, name in TIME_CLASSES if self.seconds < limit), ">10 min")
 
 
-def run_steps(steps: Sequence[Step], settings: Settings, keep_going: bool, parallel: int, limit: float) -> None:
+def run_steps(steps: Sequence[Step], settings: Settings, keep_going: bool, parallel: int, limit: float) -> int:
     """Run steps in order, up to `parallel` of them at a time, each in a shell and captured as a run of its own, `limit` seconds at
-    most for each. After the first failure no further one is begun unless `keep_going`; nor after a signal that ends us."""
+    most for each. After the first failure no further one is begun unless `keep_going`; nor after a signal that ends us. The status of
+    all: that of the first failure, else 128 + the signal that kept one from being begun, else 0."""
+    import _signal
     import select
 
     waiting, poller = list(steps), select.poll()
@@ -18496,6 +18498,10 @@ def run_steps(steps: Sequence[Step], settings: Settings, keep_going: bool, paral
                     waiting = []
     finally:
         restore()
+    failure = first_failure(steps)
+    if failure and failure.status:
+        return failure.status
+    return 128 + getattr(_signal, ended[0]) if any(step.status is None for step in steps) else 0
 
 
 def pass_signals(ended: List[str], begun: Dict[int, Tuple[Any, int]]) -> Callable[[], None]:
@@ -18565,10 +18571,10 @@ def first_failure(steps: Sequence[Step]) -> Optional[Step]:
     return next((step for step in steps if step.status), None)
 
 
-def steps_digest(steps: Sequence[Step], settings: Settings, command: str) -> bytes:
-    """One digest of a sequence: a line for each step, small outputs whole, the digest of the first failure, and a receipt for all."""
+def steps_digest(steps: Sequence[Step], status: int, settings: Settings, command: str) -> bytes:
+    """One digest of a sequence that ended with `status`: a line for each step, small outputs whole, the digest of the first failure, and a receipt for all."""
     failure = first_failure(steps)
-    lines = ["[ctx seq %s]" % plural(len(steps), "step"), "exit: %d" % (failure.status if failure and failure.status else 0), "steps:"]
+    lines = ["[ctx seq %s]" % plural(len(steps), "step"), "exit: %d" % status, "steps:"]
     stored = shown = 0
     for number, step in enumerate(steps, 1):
         lines.append(step_line(number, step))
@@ -18957,14 +18963,13 @@ def act_commands(plan: Plan, node: Node, settings: Settings) -> NodeResult:
         return NodeResult("error", [], "", "a value begins with -, which the command would take for an option")
     texts = [node.with_item(text, None if item is None else shell_word(item)) for item in items for text in node.commands]
     steps = [Step(text) for text in texts]
-    run_steps(steps, settings, node.spec.get("keep_going", "foreach" in node.spec), 1, node.seconds)
+    status = run_steps(steps, settings, node.spec.get("keep_going", "foreach" in node.spec), 1, node.seconds)
     why = "; ".join(filter(None, [left, *(step.problem for step in steps)]))
-    failure = first_failure(steps)
     if node.is_single:
         return single_result(steps[0], why)
     rows = [{"command": step.text, "outcome": step.outcome, "exit": step.status, "handle": step.run.handle if step.run else ""} for step in steps]
-    run = keep_text("".join(to_json(row) + "\n" for row in rows), ["plan", node.id, *texts], failure.status or 0 if failure else 0, settings)
-    return NodeResult("failed" if failure else "ok" if rows else "none", rows, run.handle if run else "", why)
+    run = keep_text("".join(to_json(row) + "\n" for row in rows), ["plan", node.id, *texts], status, settings)
+    return NodeResult("failed" if status else "ok" if rows else "none", rows, run.handle if run else "", why)
 
 
 def single_result(step: Step, why: str) -> NodeResult:
@@ -20999,14 +21004,13 @@ def seq_verb(options: Options, words: List[str]) -> int:
     steps = [Step(text) for text in written_steps(options, words)]
     limit, parallel = seconds_option(options, "--timeout"), number_option(options, "--parallel", 1, 1)
     settings = load_config()
-    run_steps(steps, settings, "--keep-going" in options, parallel, limit)
-    text = steps_digest(steps, settings, self_command()).decode("utf-8", "surrogateescape")
+    status = run_steps(steps, settings, "--keep-going" in options, parallel, limit)
+    text = steps_digest(steps, status, settings, self_command()).decode("utf-8", "surrogateescape")
     rows = [{"command": redact_text(step.text), "outcome": step.outcome, "exit": step.status, "handle": step.run.handle if step.run else None} for step in steps]
     report(options, {"steps": rows, "text": text}, text.split("\n")[:-1])
     for run in [step.run for step in steps if step.run][-1:]:
         house_keeping(run.store, settings)
-    failure = first_failure(steps)
-    return failure.status if failure and failure.status else 0
+    return status
 
 
 def written_steps(options: Options, words: Sequence[str]) -> List[str]:

@@ -8,6 +8,7 @@ import os
 import re
 import signal
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -130,6 +131,19 @@ def test_a_signal_reaches_the_step_and_ends_the_sequence(box, name):
     out = process.communicate(timeout=60)[0].decode()
     assert process.returncode == 128 + getattr(signal, name) and not (box.work / "never").exists()
     assert "    1: early\n" in out and "1 not run" in out
+
+
+@pytest.mark.parametrize("keep_going", [(), ("--keep-going",)])
+def test_steps_that_a_signal_kept_from_being_begun_are_no_success(box, keep_going):
+    """Though the step that it found ended well."""
+    process = box.start("seq", *keep_going, "--step", "trap '' TERM; touch ready; while [ ! -e go ]; do sleep 0.05; done", "--step", "touch never")
+    wait_for(lambda: (box.work / "ready").exists())
+    process.send_signal(signal.SIGTERM)
+    time.sleep(0.5)
+    (box.work / "go").touch()
+    out = process.communicate(timeout=60)[0].decode()
+    assert process.returncode == 143 and not (box.work / "never").exists()
+    assert "\nexit: 143\n" in out and "steps: 1 ok · 1 not run" in out
 
 
 def test_an_interrupt_from_the_terminal(box):
