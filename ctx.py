@@ -240,6 +240,15 @@ def remove(path: str) -> bool:
     return True
 
 
+def bytes_written() -> int:
+    """Bytes that this process and the children that it has waited for have written, to whatever (Linux); where the system does not
+    tell, more each time than any run may keep."""
+    try:
+        return int(read_file("/proc/self/io").partition(b"wchar: ")[2].split(b"\n")[0])
+    except (OSError, ValueError):
+        return int(now() * RUN_LIMIT)
+
+
 def list_dir(path: str) -> List[str]:
     """Sorted names in a directory; none when it cannot be read."""
     try:
@@ -6992,6 +7001,7 @@ def previous_run(run: Run, record: Dict[str, Any]) -> Optional[Run]:
 # ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 HELD = 64 * KIB  # bytes kept in memory for a replay
+WAKES = 64  # bytes that signals may write to our own pipe meanwhile
 HOLD_TERMINAL = 2.0  # seconds that output is held back when stdin is a terminal, so that prompts are seen
 DRAIN = 0.2  # seconds to wait for end of file once the child has ended: a grandchild may hold the pipe for ever
 PIPE_SIZE = MIB  # of the child's pipes, once it proves noisy; none is larger
@@ -7690,7 +7700,10 @@ class Capture:
             for fd in (1, 2):
                 if is_pipe(fd):
                     self.poller.register(fd, 0)  # POLLERR: the reader has gone
+            before = bytes_written()
             self.loop()
+            if not self.names:
+                self.total = max(bytes_written() - before - WAKES, 0)
         finally:
             restore()
             for fd in (self.wake, wake_in, *self.readers):
@@ -14650,17 +14663,8 @@ def finish_run(capture: Capture, settings: Settings, summary: int = -1, kept: Ca
 
 def admit_loss(capture: Capture, settings: Settings, asked: bool = False) -> None:
     """Say why nothing was kept, where more may have passed than is shown of any run, or a digest was asked for."""
-    if asked or not is_replayed(capture.total if capture.names else bytes_written(), capture.status, settings):
+    if asked or not is_replayed(capture.total, capture.status, settings):
         capture.complain("nothing is kept of this run: %s" % capture.lost)
-
-
-def bytes_written() -> int:
-    """Bytes that the processes which this one has waited for have written to whatever, nearly; where the system does not tell, more
-    than is shown of any run."""
-    try:
-        return int(read_file("/proc/self/io").partition(b"wchar: ")[2].split(b"\n")[0]) - KIB  # this process itself writes less
-    except (OSError, ValueError):
-        return RUN_LIMIT
 
 
 def show_end(capture: Capture, run: Run, settings: Settings, summary: int) -> None:

@@ -1055,6 +1055,13 @@ def test_without_a_store_a_flood_is_said_to_be_lost_where_it_is_counted(homeless
     assert done.stdout == b"x" * 4097 and done.stderr.startswith(b"ctx tap: nothing is kept of this pipe: ") and done.stderr.count(b"\n") == 1
 
 
+@linux
+@pytest.mark.parametrize("size, is_said", [(4096, False), (4096 + 2 * 64, True)])
+def test_without_a_store_what_passes_uncounted_is_measured(homeless, size, is_said):
+    done = homeless.run(["head", "-c", str(size), "/dev/zero"])
+    assert (done.returncode, done.stdout) == (0, bytes(size)) and (b"nothing is kept" in done.stderr) == is_said
+
+
 def test_without_a_store_what_goes_to_two_places_keeps_its_order(homeless):
     """Both places are ways to one socket, which has what arrives in the order in which it was written."""
     name = str(homeless.work / "socket")
