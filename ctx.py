@@ -17357,6 +17357,7 @@ def segments(module: str) -> List[str]:
 STAGES_MOST = 8  # of a query, its source included
 FACTS_MOST = 2000  # facts of one run that a query reads
 COMMITS_MOST = 1000  # commits that `touched` looks at
+COMMIT_FILES = 100  # files of a commit; a larger one says nothing of what belongs together
 TEXT_MOST = 256 * KIB  # bytes that `get` brings
 TRACED = 5  # causes that `trace` looks at
 TRACE_AROUND = 2  # lines that it shows on each side of a frame
@@ -17982,8 +17983,13 @@ def do_touched(answer: Answer, words: List[str]) -> Answer:
     if found is None:
         raise CtxError("touched: unknown, git cannot tell", "go into a git work tree that has commits")
     counts: Dict[str, int] = {}
-    for commit in found:
-        for path in commit["files"] if len(commit["files"]) <= 100 else ():  # a commit of everything says nothing
+    telling = [commit for commit in found if len(commit["files"]) <= COMMIT_FILES]
+    if len(telling) < len(found):
+        answer.remarks.append("left out: %s of more than %d files" % (plural(len(found) - len(telling), "commit"), COMMIT_FILES))
+    if len(found) == COMMITS_MOST:
+        answer.remarks.append("only the last %s commits of these files were looked at" % commas(COMMITS_MOST))
+    for commit in telling:
+        for path in commit["files"]:
             counts[path] = counts.get(path, 0) + (path not in wanted)
     rows = [{"path": path, "count": count} for path, count in counts.items() if count]
     answer.kind, answer.rows = "files", sorted(rows, key=lambda row: (-row["count"], row["path"]))

@@ -225,6 +225,16 @@ def test_stages(shop):
     assert column("callers price_of | group link", "link") == ["imported", "same file"]
 
 
+def test_commits_that_touched_leaves_out_are_counted(shop, monkeypatch):
+    monkeypatch.setattr(ctx, "COMMIT_FILES", 2)  # the first commit has three files
+    answer = ask("files shop.py | touched")
+    assert answer.rows == [{"path": "notes.txt", "count": 2}] and answer.remarks == ["left out: 1 commit of more than 2 files"]
+    monkeypatch.setattr(ctx, "COMMITS_MOST", 2)
+    assert ask("files shop.py | touched").remarks == ["only the last 2 commits of these files were looked at"]
+    monkeypatch.setattr(ctx, "COMMIT_FILES", 0)
+    assert ask("files shop.py | touched").rows == [] and "left out: 2 commits of more than 0 files" in ask("files shop.py | touched").remarks
+
+
 def test_joins_over_failures(failed):
     assert column("fails", "identity") == [
         "tests/test_shop.py::test_total",
