@@ -15871,11 +15871,12 @@ def below_workspace(top: str, paths: Sequence[str]) -> List[str]:
     return found
 
 
-def work_files(top: str, below: Sequence[str] = ()) -> Iterator[List[bytes]]:
+def work_files(top: str, below: Sequence[str], missed: List[bytes]) -> Iterator[List[bytes]]:
     """The files of a workspace, at or below the paths `below`, relative to it, in batches that may be searched while the next is
-    found: of a git work tree those that are tracked, then those that are neither tracked nor ignored; else all but hidden ones."""
+    found: of a git work tree those that are tracked, then those that are neither tracked nor ignored; else all but hidden ones.
+    Directories whose files are unknown are added to `missed`."""
     if not exists(top + "/.git"):
-        yield walked_files(top, below)
+        yield walked_files(top, below, missed)
         return
     paths = ["--", *below] if below else []
     tracked = begin_git(top, "ls-files", "-z", *paths)
@@ -15883,15 +15884,15 @@ def work_files(top: str, below: Sequence[str] = ()) -> Iterator[List[bytes]]:
     names = tracked()
     if names is None:
         others()
-        yield walked_files(top, below)
+        yield walked_files(top, below, missed)
         return
     yield list(dict.fromkeys(split_names(names)))  # one with a conflict is listed once for each side
     yield split_names(others())
 
 
-def walked_files(top: str, below: Sequence[str]) -> List[bytes]:
+def walked_files(top: str, below: Sequence[str], missed: List[bytes]) -> List[bytes]:
     """Regular files at or below some paths of a directory, relative to it, sorted; hidden ones and what links lead to are left out
-    unless named. At most WALK_FILES."""
+    unless named. Directories that cannot be read, and those left when there are WALK_FILES, are added to `missed`."""
     found: List[bytes] = []
     folders = []
     for name in below or ["."]:
@@ -15900,15 +15901,19 @@ def walked_files(top: str, below: Sequence[str]) -> List[bytes]:
         else:
             found.append(fsencode(name))
     root = fsencode(top) + b"/"
-    while folders and len(found) < WALK_FILES:
+    while folders:
         folder = folders.pop()
+        if len(found) >= WALK_FILES:
+            missed.append(folder)
+            continue
         try:
             entries = [entry for entry in posix.scandir(root + folder) if not entry.name.startswith(b".")]
         except OSError:
+            missed.append(folder)
             continue
         found += [folder + entry.name for entry in entries if entry.is_file(follow_symlinks=False)]
         folders += [folder + entry.name + b"/" for entry in entries if entry.is_dir(follow_symlinks=False)]
-    return sorted(found)[:WALK_FILES]
+    return sorted(found)
 
 
 class TreeState:
@@ -16132,10 +16137,11 @@ def day_of(seconds: int) -> str:
     return time.strftime("%Y-%m-%d", time.gmtime(seconds))
 
 
-def written_since(top: str, seconds: float) -> List[str]:
-    """Files of a workspace that were written after some time (seconds), sorted; what was deleted is not seen."""
+def written_since(top: str, seconds: float, missed: List[bytes]) -> List[str]:
+    """Files of a workspace that were written after some time (seconds), sorted; what was deleted is not seen. Directories whose files
+    are unknown are added to `missed`."""
     found = []
-    for path in (path for batch in work_files(top) for path in batch):
+    for path in (path for batch in work_files(top, (), missed) for path in batch):
         try:
             if posix.lstat(fsencode(top) + b"/" + path).st_mtime > seconds:
                 found.append(fsdecode(path))
@@ -16518,6 +16524,7 @@ def scan_workspace(top: str, words: Sequence[bytes], below: Sequence[str], find:
     """Look into the files of a workspace that hold one of some words with `find`, which takes a path and all bytes; half of a large
     batch of files is left to another process. Raises CtxError."""
     scan = Scan()
+    missed: List[bytes] = []
     try:
         folder = posix.open(fsencode(top), posix.O_RDONLY | posix.O_CLOEXEC)
     except OSError as error:
@@ -16527,7 +16534,7 @@ def scan_workspace(top: str, words: Sequence[bytes], below: Sequence[str], find:
         return lambda: scan_some(folder, files, words, find)
 
     try:
-        for files in work_files(top, below):
+        for files in work_files(top, below, missed):
             half = len(files) // 2 if len(files) >= SCAN_SHARE and processors() > 1 else len(files)
             other = in_child(share(files[half:])) if half < len(files) else None
             scan.add(share(files[:half])())
@@ -16536,6 +16543,7 @@ def scan_workspace(top: str, words: Sequence[bytes], below: Sequence[str], find:
     finally:
         posix.close(folder)
     scan.sites = dict(sorted(scan.sites.items()))
+    scan.unread += map(fsdecode, sorted(missed))
     return scan
 
 
@@ -17088,10 +17096,13 @@ def workspace_reader() -> TreeReader:
 
 def scan_remarks(scan: Scan) -> List[str]:
     """What must be said of a search: files that could not be read are unknown, which is not the same as none."""
-    if not scan.unread:
-        return []
-    names = ", ".join(visible(fsencode(path)) for path in scan.unread[:3])
-    return ["unknown: %s not read (%s%s)" % (plural(len(scan.unread), "file was", "files were"), names, ", …" if len(scan.unread) > 3 else "")]
+    return unread_remarks(scan.unread)
+
+
+def unread_remarks(paths: Sequence[str]) -> List[str]:
+    """What must be said of files (or directories, which end in /) that could not be read."""
+    names = ", ".join(visible(fsencode(path or "./")) for path in paths[:3]) + (", …" if len(paths) > 3 else "")
+    return ["unknown: %s not read (%s)" % (plural(len(paths), "file was", "files were"), names)] if paths else []
 
 
 def find_refs(names: Sequence[str], below: Sequence[str] = ()) -> Answer:
@@ -17598,16 +17609,22 @@ def answer_of(kind: str, rows: Rows, what: str, engine: str) -> Answer:
 def take_files(_: Answer, words: List[str]) -> Answer:
     """files [PATTERN]"""
     top = workspace_reader().top
-    paths = sorted(fsdecode(path) for batch in work_files(top) for path in batch)
+    missed: List[bytes] = []
+    paths = sorted(fsdecode(path) for batch in work_files(top, (), missed) for path in batch)
     rows = [{"path": path, "count": 1} for path in paths if not words or path_matches(path, words[0])]
-    return answer_of("files", rows, "files", "git" if exists(top + "/.git") else "walk")
+    answer = answer_of("files", rows, "files", "git" if exists(top + "/.git") else "walk")
+    answer.remarks += unread_remarks([fsdecode(folder) for folder in sorted(missed)])
+    return answer
 
 
 def take_changed(_: Answer, words: List[str]) -> Answer:
     """changed [COMMIT|RUN]"""
     if words and words[0].startswith("run:"):
-        paths = written_since(workspace_reader().top, end_of_run(named_run(words)))
-        return answer_of("files", [{"path": path, "count": 1} for path in paths], "files written since %s" % words[0], "file times")
+        missed: List[bytes] = []
+        paths = written_since(workspace_reader().top, end_of_run(named_run(words)), missed)
+        answer = answer_of("files", [{"path": path, "count": 1} for path in paths], "files written since %s" % words[0], "file times")
+        answer.remarks += unread_remarks([fsdecode(folder) for folder in sorted(missed)])
+        return answer
     paths = known_changes(workspace_reader().top, words[0] if words else "")
     return answer_of("files", [{"path": path, "count": 1} for path in paths], "changed files", "git")
 
@@ -17933,8 +17950,7 @@ def do_trace(answer: Answer, words: List[str]) -> Answer:
     lines: List[str] = []
     for row in answer.rows[:TRACED]:
         names = [plain_value(name) for name in row.get("identities", ())]
-        more = ", and %d more" % (len(names) - 3) if len(names) > 3 else ""
-        lines += ["%s: %s" % (plural(row.get("count", 1), "failure"), row.get("message", "")), "  " + ", ".join(names[:3]) + more]
+        lines += ["%s: %s" % (plural(row.get("count", 1), "failure"), row.get("message", "")), "  " + first_few(names)]
         path, _, number = plain_value(row.get("frame", "")).rpartition(":")
         if path and number.isdigit() and answer.reader.data(path):
             lines += traced(answer.reader, path, int(number), row.get("callers", ()))
@@ -17944,6 +17960,11 @@ def do_trace(answer: Answer, words: List[str]) -> Answer:
         answer.remarks.append("only the first %d of %s" % (TRACED, plural(len(answer.rows), "cause")))
     answer.kind, answer.rows = "text", [{"text": redact_text(visible(fsencode(line)))} for line in lines]
     return answer
+
+
+def first_few(names: Sequence[str]) -> str:
+    """The first three of some names, and how many more there are."""
+    return ", ".join(names[:3]) + (", and %d more" % (len(names) - 3) if len(names) > 3 else "")
 
 
 def traced(reader: TreeReader, path: str, line: int, callers: Sequence[str]) -> Iterator[str]:
@@ -17959,9 +17980,12 @@ def traced(reader: TreeReader, path: str, line: int, callers: Sequence[str]) -> 
     for number, text in enumerate(split_lines(shown), first):
         yield "  %s %d  %s" % (">" if number == line else " ", number, fsdecode(text))
     if callers:
-        yield "  called from " + ", ".join(callers[:3])
-    for other, symbol in called_there(reader, path, around.first if around else first, last):
+        yield "  called from " + first_few(callers)
+    called = called_there(reader, path, around.first if around else first, last)
+    for other, symbol in called[:TRACE_CALLS]:
         yield "  calls %s %s  %s" % (symbol.kind, symbol.path, reader.address(other, symbol.first, symbol.last))
+    if len(called) > TRACE_CALLS:
+        yield "  calls %d more that other files define" % (len(called) - TRACE_CALLS)
 
 
 def called_there(reader: TreeReader, path: str, first: int, last: int) -> List[Tuple[str, Symbol]]:
@@ -17973,7 +17997,7 @@ def called_there(reader: TreeReader, path: str, first: int, last: int) -> List[T
     for row in find_refs(names).rows if names else []:
         other = reader.extraction(row["path"]) if row["class"] == "definition" and row["path"] != path else None
         found += [(row["path"], symbol) for symbol in (other.symbols if other else ()) if symbol.line == row["line"] and symbol.name in names]
-    return sorted(found, key=lambda pair: names.index(pair[1].name))[:TRACE_CALLS]
+    return sorted(found, key=lambda pair: names.index(pair[1].name))
 
 
 def do_touched(answer: Answer, words: List[str]) -> Answer:

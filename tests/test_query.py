@@ -225,6 +225,16 @@ def test_stages(shop):
     assert column("callers price_of | group link", "link") == ["imported", "same file"]
 
 
+def test_names_that_do_not_fit_are_counted():
+    assert [ctx.first_few(list("abcde")[:n]) for n in (1, 3, 4, 5)] == ["a", "a, b, c", "a, b, c, and 1 more", "a, b, c, and 2 more"]
+
+
+def test_what_trace_does_not_show_of_the_calls_is_counted(failed, monkeypatch):
+    monkeypatch.setattr(ctx, "TRACE_CALLS", 0)
+    text = "\n".join(column("fails | shared-cause | trace", "text"))
+    assert "  calls 1 more that other files define" in text
+
+
 def test_commits_that_touched_leaves_out_are_counted(shop, monkeypatch):
     monkeypatch.setattr(ctx, "COMMIT_FILES", 2)  # the first commit has three files
     answer = ask("files shop.py | touched")

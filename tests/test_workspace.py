@@ -47,7 +47,7 @@ def write(top, files):
 
 
 def listed(top, below=()):
-    return sorted(os.fsdecode(path) for batch in ctx.work_files(str(top), below) for path in batch)
+    return sorted(os.fsdecode(path) for batch in ctx.work_files(str(top), below, []) for path in batch)
 
 
 # ── files
@@ -60,6 +60,41 @@ def test_files_are_those_that_git_does_not_ignore(tree):
     (top / "a.py").unlink()
     assert listed(top) == sorted(["a.py", ".hidden/b", "c d/é\n.txt", ".gitignore", "new.py"])
     assert listed(top, ["c d"]) == ["c d/é\n.txt"]
+
+
+def test_directories_whose_files_are_unknown_are_told(tmp_path, monkeypatch):
+    write(tmp_path, {"a/1": "", "a/2": "", "b/c/3": "", "d/4": ""})
+    scandir = ctx.posix.scandir
+
+    def refuse(path):
+        if path.endswith(b"/b/"):
+            raise PermissionError(13, "Permission denied", path)
+        return scandir(path)
+
+    monkeypatch.setattr(ctx.posix, "scandir", refuse)
+    missed = []
+    assert ctx.walked_files(str(tmp_path), [], missed) == [b"a/1", b"a/2", b"d/4"] and missed == [b"b/"]
+    monkeypatch.setattr(ctx, "WALK_FILES", 1)
+    missed = []
+    found = ctx.walked_files(str(tmp_path), [], missed)
+    assert len(missed) == 2 and set(found) | {b"a/1", b"a/2", b"d/4"} == {b"a/1", b"a/2", b"d/4"} and len(found) in (1, 2)
+
+
+def test_a_search_says_which_directories_it_could_not_read(workspace, monkeypatch):
+    (workspace / ".git").rmdir()
+    write(workspace, {"ctx.toml": "", "a/x.py": "total = 1\n", "b/y.py": "total = 2\n"})
+    scandir = ctx.posix.scandir
+
+    def refuse(path):
+        if path.endswith(b"/b/"):
+            raise PermissionError(13, "Permission denied", path)
+        return scandir(path)
+
+    monkeypatch.setattr(ctx.posix, "scandir", refuse)
+    for text in ("refs total", "search total", "files"):
+        answer = ctx.run_query(ctx.check_query(text))
+        assert "unknown: 1 file was not read (b/)" in answer.remarks, text
+        assert "b/y.py" not in {row["path"] for row in answer.rows}
 
 
 @needs_git
