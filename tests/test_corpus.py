@@ -74,6 +74,7 @@ def check_truth(case, found, everything):
     places = {fact.location.decode("utf-8", "surrogateescape") for evidence in found for fact in ctx.required_facts(evidence)}
     uncompared = case.truth.get("uncompared", {})
     assert set(uncompared) <= {"identities", "locations", "false", "counts"}
+    assert all(case.names()) and all(case.places())
     assert not known & set(case.truth.get("decoys", ()))
     assert cases.false_facts(case, found) == []
     said = cases.Said(everything)

@@ -750,7 +750,7 @@ def make(out, tools, case, versions):
         locations.append(":".join(parts))
     codes = [] if more.pop("no_code", False) else [row["code"] for row in facts]
     steps, identities = more.pop("steps", []), more.pop("more_identities", [])
-    truth["locations"] = list(dict.fromkeys(locations)) + more.pop("locations", [])
+    truth["locations"] = list(dict.fromkeys(filter(None, locations))) + more.pop("locations", [])
     truth["identities"] = list(dict.fromkeys(code for code in codes if code and code in shown)) + identities + steps + more.pop("identities", [])
     truth["identities_not_in_output"] = list(dict.fromkeys(code for code in codes if code and code not in shown))
     truth["messages"] = [] if more.pop("any_message", False) else list(dict.fromkeys(row["message"] for row in facts if row["message"] and row["message"] in shown))
