@@ -330,7 +330,8 @@ def hadolint(text):
 
 @machine
 def npm_ls(text):
-    return [fact("", None, None, "", problem.split(", required")[0]) for problem in json.loads(text)["problems"]]
+    problems = [problem.split(", required")[0] for problem in json.loads(text)["problems"]]
+    return [fact("", None, None, problem.split(": ")[1].split()[0], problem) for problem in problems]
 
 
 @machine
