@@ -465,15 +465,24 @@ def absolute(path: str) -> str:
     return "/" + "/".join(parts)
 
 
+def is_work_tree(path: str) -> bool:
+    """Whether a git repository, or the file that leads to one, is at the top of `path`. An empty `.git` is none: sandboxes leave such behind."""
+    try:
+        mode = posix.stat(path + "/.git").st_mode
+    except (OSError, ValueError):
+        return False
+    return mode & 0o170000 == 0o100000 or exists(path + "/.git/HEAD")
+
+
 def workspace(start: str = "") -> str:
     """The top of the git work tree around `start` (default: the working directory), else the nearest directory with a ctx.toml,
     else `start` itself; "" where that would be the root or a home directory."""
     here = start or cwd()
     never = ("/", home().rstrip("/"))
-    for mark in ("/.git", "/ctx.toml"):
+    for is_top in (is_work_tree, lambda path: exists(path + "/ctx.toml")):
         path = here
         while path and path not in never:
-            if exists(path + mark):
+            if is_top(path):
                 return path
             path = path.rsplit("/", 1)[0]
     return "" if here in never else here
@@ -12468,23 +12477,29 @@ _JSON_SORTS: Tuple[Tuple[bytes, Tuple[type, ...]], ...] = (
 
 class _Shape:
     """The shape of JSON documents: by place (items of arrays and of large maps under `*`), the values and how many objects have each key.
+    `skipped` places, and what is in them, were not looked into, since there were too many.
 
     Values are taken in by columns, all that stand at one place together, since counting them one by one costs ten times as much.
     """
 
-    __slots__ = ("places", "objects", "lengths")
+    __slots__ = ("places", "objects", "lengths", "skipped")
 
     def __init__(self) -> None:
+        self.skipped = 0
         self.places: Dict[bytes, _Tally] = {}
         self.objects: Dict[bytes, List[Any]] = {}  # place → [number, {key: [number, first object that has it]}]
         self.lengths: Dict[bytes, int] = {}
 
     def add(self, values: List[Any], where: Callable[[int], Any], place: bytes) -> None:
-        """Take in the values at a place, with all that is in them; `where` gives the path of the one of a number."""
-        stack = [(values, where, place)]
-        while stack:
-            values, where, place = stack.pop()
-            if place not in self.places and len(self.places) >= _JSON_PLACES or place.count(b"/") > _JSON_DEPTH:
+        """Take in the values at a place, with all that is in them, level by level, so that of too many the deepest are left out;
+        `where` gives the path of the one of a number."""
+        from collections import deque
+
+        top, columns = place, deque([(values, where, place)])
+        while columns:
+            values, where, place = columns.popleft()
+            if place not in self.places and place != top and len(self.places) >= _JSON_PLACES or place.count(b"/") > _JSON_DEPTH:
+                self.skipped += 1
                 continue
             tally = self.places.setdefault(place, _Tally())
             types = set(map(type, values))
@@ -12499,7 +12514,7 @@ class _Shape:
                 elif own[0] is list:
                     self.lengths[place] = self.lengths.get(place, 0) + sum(map(len, same))
                     inside.append(([item for array in same for item in array], _path_in(same, at), place + b"/*"))
-            stack += reversed([column for column in inside if column[0]])
+            columns += [column for column in inside if column[0]]
 
     def members(self, objects: List[Any], where: Callable[[int], Any], place: bytes) -> Iterator[Tuple[List[Any], Callable[[int], Any], bytes]]:
         """The columns of some objects: of each key, or of all together where an object has very many."""
@@ -12700,6 +12715,8 @@ def _json(page: _Page) -> List[Evidence]:
     whole = page.source.size <= _NEAR_BYTES
     if len(totals) > 1:
         return [_sampled(page, whole, page.evidence("log", (), totals))]
+    if shape.skipped:
+        totals["places not looked into"] = shape.skipped
     deepest = next((depth for depth in (3, 2) if sum(1 for _ in shape.rows(depth)) <= 40), 1)
     evidence = _sampled(page, whole, page.evidence("json", [page.row("place", place, words) for place, words in shape.rows(deepest)], totals))
     for pointer, words, name, value in shape.odd():
@@ -15875,7 +15892,7 @@ def work_files(top: str, below: Sequence[str], missed: List[bytes]) -> Iterator[
     """The files of a workspace, at or below the paths `below`, relative to it, in batches that may be searched while the next is
     found: of a git work tree those that are tracked, then those that are neither tracked nor ignored; else all but hidden ones.
     Directories whose files are unknown are added to `missed`."""
-    if not exists(top + "/.git"):
+    if not is_work_tree(top):
         yield walked_files(top, below, missed)
         return
     paths = ["--", *below] if below else []
@@ -15930,7 +15947,7 @@ class TreeState:
 
 def tree_state(top: str) -> Optional[TreeState]:
     """The state of the git work tree at `top`; None when there is none, or git cannot tell."""
-    if not exists(top + "/.git"):
+    if not is_work_tree(top):
         return None
     output = git(top, "status", "--porcelain=v2", "-z", "--branch", "--untracked-files=all", "--no-renames", "--ignore-submodules=none")
     if output is None:
@@ -17612,7 +17629,7 @@ def take_files(_: Answer, words: List[str]) -> Answer:
     missed: List[bytes] = []
     paths = sorted(fsdecode(path) for batch in work_files(top, (), missed) for path in batch)
     rows = [{"path": path, "count": 1} for path in paths if not words or path_matches(path, words[0])]
-    answer = answer_of("files", rows, "files", "git" if exists(top + "/.git") else "walk")
+    answer = answer_of("files", rows, "files", "git" if is_work_tree(top) else "walk")
     answer.remarks += unread_remarks([fsdecode(folder) for folder in sorted(missed)])
     return answer
 
@@ -19695,7 +19712,7 @@ def rehearsed(data: bytes) -> List[str]:
     import tempfile
 
     world = dict(posix.environ)
-    payload = to_json({"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": REHEARSED}, "cwd": "/"})
+    payload = to_json({"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": REHEARSED}, "cwd": "/project"})
     with tempfile.TemporaryDirectory() as folder:
         write_atomic(folder + "/ctx", b"", 0o700)  # the program that is put in front of commands
         space = unpack(lambda offset, size: data[offset : offset + size], folder + "/ctx")

@@ -29,6 +29,7 @@ def workspace(home, tmp_path, monkeypatch):
     """An empty workspace (a Path), and the working directory."""
     top = tmp_path / "work"
     (top / ".git").mkdir(parents=True)
+    (top / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
     monkeypatch.chdir(top)
     monkeypatch.setenv("PWD", str(top))
     return top

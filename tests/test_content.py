@@ -309,6 +309,14 @@ def test_json_maps_and_mixed_types(monkeypatch, part):
         assert rows(evidence, ("place",))["/*/w/*"] == "string ×500, number ×500, boolean ×500, null ×500"
 
 
+def test_a_json_map_names_its_keys_however_much_the_first_one_holds(monkeypatch):
+    monkeypatch.setattr(ctx, "_JSON_PLACES", 40)
+    wide = {"a%d" % i: {"b%d" % j: {"c": j} for j in range(6)} for i in range(12)}
+    evidence, _ = odd_of({"first": wide, "second": {"x": 1}, "third": [1], "fourth": "y"})
+    assert [place for place in rows(evidence, ("place",)) if place.count("/") == 1] == ["/first", "/second", "/third", "/fourth"]
+    assert evidence.totals["places not looked into"] > 30
+
+
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=8) | st.sampled_from(["],", "},{", "*", "/", '"']),
     lambda inner: st.lists(inner, max_size=6) | st.dictionaries(st.text(max_size=4), inner, max_size=6),

@@ -31,6 +31,7 @@ class World:
         self.etc, self.home, self.project, self.outside = (root / name for name in ("etc", "user", "ws", "outside"))
         for folder in (self.etc, self.home, self.project / "src", self.project / ".git", self.outside):
             folder.mkdir(parents=True, exist_ok=True)
+        (self.project / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
         for path in (self.project / "a.txt", self.project / ".env", self.outside / "b.txt"):
             path.write_text("a\n")
         (self.project / "link").symlink_to(self.outside)

@@ -300,14 +300,18 @@ def test_the_workspace_is_the_work_tree_then_the_nearest_ctx_toml(box, monkeypat
     assert ctx.workspace() == str(deep)
     (box.work / "a" / "ctx.toml").write_text("")
     assert ctx.workspace() == str(box.work / "a")
-    (box.work / ".git").write_text("gitdir: elsewhere\n")
+    (box.work / ".git").mkdir()
+    assert ctx.workspace() == str(box.work / "a"), "an empty .git, as sandboxes leave it behind, is no repository"
+    (box.work / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
     assert ctx.workspace() == str(box.work)
+    (box.work / "a" / ".git").write_text("gitdir: elsewhere\n")
+    assert ctx.workspace() == str(box.work / "a")
 
 
 def test_a_home_and_the_root_are_no_workspace(box, setenv, monkeypatch):
     user = box.work / "user"
     (user / "project").mkdir(parents=True)
-    (user / ".git").mkdir()
+    subprocess.run(["git", "init", "-q", str(user)], check=True)
     setenv(HOME=str(user) + "/")
     assert ctx.workspace(str(user)) == ""
     assert ctx.workspace(str(user / "project")) == str(user / "project")

@@ -81,7 +81,7 @@ def test_directories_whose_files_are_unknown_are_told(tmp_path, monkeypatch):
 
 
 def test_a_search_says_which_directories_it_could_not_read(workspace, monkeypatch):
-    (workspace / ".git").rmdir()
+    shutil.rmtree(str(workspace / ".git"))
     write(workspace, {"ctx.toml": "", "a/x.py": "total = 1\n", "b/y.py": "total = 2\n"})
     scandir = ctx.posix.scandir
 
