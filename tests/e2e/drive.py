@@ -211,7 +211,7 @@ class Codex(Host):
 
     def shell(self, command: str, **more: Any) -> Call:
         if self.model == "scripted":
-            return Call("exec_command", {"cmd": command, **more})
+            return Call("exec_command", {"cmd": command, "yield_time_ms": 30000, **more})  # by itself it waits for 10 s
         return Call("exec", "const r = await tools.exec_command(%s); text(r.output);" % json.dumps({"cmd": command, **more}))
 
     def serve(self, name: str, words: Sequence[str]) -> None:
