@@ -4488,15 +4488,18 @@ def nth_newline(data: bytes, n: int) -> int:
     return at
 
 
-# Control sequences of ECMA-48 (CSI, OSC, two-byte escapes), and the two characters ^[ that some logs print for ESC.
-_ANSI = rb"(?:\x1b|\^\[)(?:\[[0-9;:<=>?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(?:\x07|\x1b\\)?|[()*+][A-Za-z0-9])|\x1b[ -/]*[0-~]"
+# Control sequences of ECMA-48 (CSI, OSC, two-byte escapes), and with the two characters ^[ that some logs print for ESC. Each begins with
+# literal bytes, which a search skips to.
+_SEQUENCE = rb"\[[0-9;:<=>?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(?:\x07|\x1b\\)?|[()*+][A-Za-z0-9]"
+_ANSI = rb"\x1b(?:" + _SEQUENCE + rb"|[ -/]*[0-~])"
+_ANSI_SPELT = rb"\^\[(?:" + _SEQUENCE + rb")"
 
 
 def strip_ansi(data: bytes) -> bytes:
     """`data` without terminal control sequences; nothing else changes."""
-    if b"\x1b" not in data and b"^[" not in data:
-        return data
-    return rx(_ANSI).sub(b"", data)
+    if b"\x1b" in data:
+        data = rx(_ANSI).sub(b"", data)
+    return rx(_ANSI_SPELT).sub(b"", data) if b"^[" in data else data
 
 
 def clean(line: bytes) -> bytes:
@@ -9332,7 +9335,7 @@ class _Reading:
 
     def __init__(self, source: Source, first: int, raw: bytes) -> None:
         self.source, self.first = source, first
-        self.text = b"\n" + rx(rb"(?m)^(?:##\[(?:error|warning)\]|\[[\w./-]+:[\w:-]+\] |#\d+ \d+\.\d+ )").sub(b"", _normal(raw))
+        self.text = rx(rb"\n(?:##\[(?:error|warning)\]|\[[\w./-]+:[\w:-]+\] |#\d+ \d+\.\d+ )").sub(b"\n", b"\n" + _normal(raw))
         self._words = _words_of(self.text)
         self._held: Dict[bytes, bool] = {}
         self._starts: Dict[bytes, List[int]] = {}
@@ -13135,12 +13138,13 @@ _FLOOR = 0.6  # value below which a line is not offered
 
 # ── normal form: what a line says, without when, where in the CI system and in which colour ──
 
-_RED = rb"(?:\x1b|\^\[)\[(?:\d+;)*(?:[349]1|101|38;5;(?:1|9|160|196))(?:;\d+)*m"
-_GREEN = rb"(?:\x1b|\^\[)\[(?:\d+;)*(?:[349]2|102|38;5;(?:2|10))(?:;\d+)*m"
-_OVERWRITTEN = rb"(?m)^[^\n]*\r(?=[^\r\n])"
-_COLUMNS = rb"(?m)^[^\t\n]{1,200}\t[^\t\n]{1,200}\t(?=(?:\xef\xbb\xbf)?\d{4}-)"  # job and step, of `gh run view --log`
+_RED = rb"\[(?:\d+;)*(?:[349]1|101|38;5;(?:1|9|160|196))(?:;\d+)*m"
+_GREEN = rb"\[(?:\d+;)*(?:[349]2|102|38;5;(?:2|10))(?:;\d+)*m"
+# Each begins with a literal byte, which a search skips to, and takes the LF before its line.
+_OVERWRITTEN = rb"\n[^\n]*\r(?=[^\r\n])"
+_COLUMNS = rb"\n[^\t\n]{1,200}\t[^\t\n]{1,200}\t(?=(?:\xef\xbb\xbf)?\d{4}-)"  # job and step, of `gh run view --log`
 _STAMP = (  # GitLab puts stream number and flag behind the time; Docker's builder numbers its steps and counts seconds
-    rb"(?m)^(?:\xef\xbb\xbf)?(?:\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?\]?(?: \d\d[OE][ +])? ?"
+    rb"\n(?:\xef\xbb\xbf)?(?:\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?\]?(?: \d\d[OE][ +])? ?"
     rb"|\[?\d\d:\d\d:\d\d(?:[.,]\d+)?\]? |#\d+ \d+\.\d+ )"
 )
 
@@ -13149,16 +13153,16 @@ def _normal(block: bytes, colours: bool = False) -> bytes:
     """`block` in normal form, with as many LFs; with `colours`, red is left as byte 1 and green as byte 2."""
     if block.count(b"\0") * 3 > len(block):  # UTF-16, whose LFs stay where they were
         block = block.replace(b"\0", b"")
-    if b"\x1b" in block or b"^[" in block:
-        if colours:
-            block = rx(_GREEN).sub(b"\2", rx(_RED).sub(b"\1", block))
-        block = strip_ansi(block)
+    for escape in (rb"\x1b", rb"\^\[") if colours else ():
+        if rx(escape).search(block):
+            block = rx(escape + _GREEN).sub(b"\2", rx(escape + _RED).sub(b"\1", block))
+    block = b"\n" + strip_ansi(block)
     if b"\r" in block:
         block = rx(rb"(section_(?:start|end):\d+:[^\r\n]*)\r").sub(rb"\1 ", block.replace(b"\r\n", b"\n"))
-        block = rx(_OVERWRITTEN).sub(b"", block)
+        block = rx(_OVERWRITTEN).sub(b"\n", block)
     if b"\t" in block and rx(_COLUMNS).search(block, 0, 4 * KIB):
-        block = rx(_COLUMNS).sub(b"", block)
-    return rx(_STAMP).sub(b"", block)
+        block = rx(_COLUMNS).sub(b"\n", block)
+    return rx(_STAMP).sub(b"\n", block)[1:]
 
 
 def normal(line: bytes) -> bytes:
