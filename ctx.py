@@ -14691,6 +14691,8 @@ def admit_loss(capture: Capture, settings: Settings, asked: bool = False) -> Non
 def show_end(capture: Capture, run: Run, settings: Settings, summary: int) -> None:
     """Replay what was captured if it is small, or if no digest of it is much smaller; else print the digest."""
     small = is_replayed(capture.total, capture.status, settings)
+    if summary < 0 and 1 in capture.deaf and not small and capture.total > settings["budget", "content"]:
+        return  # a flood's digest costs time, and nobody reads it
     digest, answer = (b"", False) if small and summary < 0 else safe_digest(capture, run, settings)
     if summary >= 0 and digest:
         append_summary(capture, summary, digest)
