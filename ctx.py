@@ -16269,11 +16269,12 @@ _INSIDE = {"hash3": b"{", "slash`": b"${", "ruby": b"#{", "slash3": b"${", "slas
 # What defines a name: the words before it on its line.
 _DEFINES: Dict[str, bytes] = {
     "python": rb"(?:^|[;:])[ \t]*(?:async[ \t]+)?(?:def|class|type|cdef|cpdef)[ \t]+$",
-    "script": rb"(?:^|[\s;{}(])(?:function\b[ \t]*\*?|class|interface|type|enum|namespace|const|let|var|get|set)[ \t]+$|\bfunction[ \t]*\*[ \t]*$",
+    "script": rb"(?:^|[\s;{}(])(?:function\b[ \t]*\*?|class|interface|type|enum|namespace|const|let|var|get|set)[ \t]+(?:\w+\.)*$|\bfunction[ \t]*\*[ \t]*$"
+    rb"|(?:^|[\s;{}(,])(?:public|private|protected|readonly)[ \t]+$",
     "go": rb"^(?:func|type|var|const|package)[ \t]+(?:\([^)]*\)[ \t]*)?$|\b(?:var|const)[ \t]+$|^\t?type[ \t]+$",
     "rust": rb"(?:^|[\s{};(])(?:fn|struct|enum|union|trait|mod|type|const|static|macro_rules!|let)[ \t]+(?:(?:mut|ref)[ \t]+)*$",
     "typed": rb"(?:^|[\s{};(>])(?:class|struct|enum|union|interface|record|namespace|delegate|trait|extension|mixin)(?:[ \t]+(?:class|struct|[A-Z_]+))?[ \t]+"
-    rb"(?:\w+(?:::|\.))*$|^[ \t]*#[ \t]*define[ \t]+$|^[ \t]*typedef\b[^;]*[ \t*]$|@interface[ \t]+$",
+    rb"(?:\w+(?:::|\.))*$|^[ \t]*#[ \t]*define[ \t]+$|^[ \t]*typedef\b[^;]*[ \t*]$|@interface[ \t]+$|\busing[ \t]+$",
     "ruby": rb"(?:^|[;\s])(?:def|class|module)[ \t]+(?:\w+(?:::|\.))*$|\b(?:attr_\w+|alias|alias_method|define_method)[ \t(]+(?:[:\w]+,[ \t]*)*:?$",
     "php": rb"(?:^|[\s;{}(])(?:function[ \t]*&?|class|interface|trait|enum|const|namespace)[ \t]+(?:\w+\\)*$"
     rb"|\b(?:public|private|protected|static|var|readonly)[ \t]+(?:[\w?\\|]+[ \t]+)*\$$",
@@ -16286,7 +16287,7 @@ _DEFINES: Dict[str, bytes] = {
 _SHAPES: Dict[str, Tuple[bytes, bytes]] = {
     "python": (rb"^[ \t]*(?:\w+[ \t]*[,=][ \t]*)*$", rb"[ \t]*(?:,[ \t]*\w+[ \t]*)*(?::[^=\n]+)?=(?!=)|[ \t]*:[ \t]*[\w\"'][^\n]*$"),
     "script": (
-        rb"^[ \t]*(?:(?:export|static|async|public|private|protected|readonly|override|abstract|get|set|\*|#)[ \t]*)*$",
+        rb"^[ \t]*(?:(?:export|static|async|public|private|protected|readonly|override|abstract|get|set|\*|#)[ \t]*|[\w$]+\.)*$",
         rb"[ \t]*(?:<[^;(){}]*>)?\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)[ \t]*(?::[^;={]+)?\{|[ \t]*[:=][ \t]*(?:async[ \t]+)?(?:function\b|\([^()]*\)[ \t]*=>|\w+[ \t]*=>)",
     ),
     "go": (rb"^$", rb"(?!)"),
@@ -16301,11 +16302,13 @@ _SHAPES: Dict[str, Tuple[bytes, bytes]] = {
     "shell": (rb"(?:^|[;&|{]|\b(?:then|do|else))[ \t]*$", rb"[ \t]*\(\)"),
     "keyword": (rb"^$", rb"[ \t]*(?:::|<-[ \t]*function)"),
 }
-# In C, `struct name` before one of these only names a type.
-_TAGS = (b"struct", b"union", b"enum", b"class")
-_TAGGED = rb"[ \t]*[*&,)>]|[ \t]+\w+[ \t]*[=;,)\[(]"
+# Words that only name a type where one of these follows, as in C's `struct name *`, or C++'s `using` without a `=`.
+_NAMING = (
+    ((b"struct", b"union", b"enum", b"class"), rb"[ \t]*[*&,)>]|[ \t]+\w+[ \t]*[=;,)\[(]"),
+    ((b"using",), rb"(?![ \t]*=)"),
+)
 # A line of one of the typed languages that begins with such a word defines nothing.
-_STATEMENT = rb"[ \t}]*(?:return|else|throw|delete|case|goto|await|yield|if|while|for|switch|using|import|package|do|not|new|co_return|co_await|assert)\b"
+_STATEMENT = rb"[ \t}]*(?:return|else|throw|delete|case|goto|await|yield|if|while|for|switch|using(?![ \t]+\w+[ \t]*=)|import|package|do|not|new|co_return|co_await|assert)\b"
 _CAPITALS = rb"[A-Z][A-Z0-9_]*$"  # in Ruby, and by habit elsewhere
 
 BINARY = b"(binary)"  # the text of a site in a binary file
@@ -16433,6 +16436,8 @@ def inside_token(data: bytes, start: int, spot: int, language: Language) -> int:
         return COMMENT
     if language.lexicon == "shell":
         return USE if data[start] != 39 and rx(rb"\$\{?[!#]?$|\$\([^()]*$").search(data, max(start, spot - 80), spot) else STRING
+    if language.lexicon == "php" and rx(rb"\bdefine\([ \t]*['\"]$").search(data, max(0, start - 80), spot):
+        return DEFINITION
     opener = _INSIDE.get(language.lexicon, b"")
     if not opener or (language.lexicon == "hash3" and not rx(rb"(?i)[ft]r?$|rf$").search(data, max(0, start - 2), start)):
         return STRING
@@ -16450,7 +16455,8 @@ def definition_or_use(data: bytes, spot: int, language: Language) -> int:
     end = word.end() if word else spot + 1
     keyword = rx(_DEFINES[language.shape]).search(before)
     if keyword:
-        return USE if keyword.group().lstrip(b" \t{};(>").startswith(_TAGS) and rx(_TAGGED).match(data, end) else DEFINITION
+        text = keyword.group().lstrip(b" \t{};(>")
+        return USE if any(text.startswith(words) and rx(after).match(data, end) for words, after in _NAMING) else DEFINITION
     if language.shape in ("go", "rust", "php"):
         return USE
     head, tail = _SHAPES[language.shape]
@@ -16837,10 +16843,11 @@ def from_matches(matches: Iterable[Tuple[int, Dict[str, List[Any]]]], broken: bo
             name, inside = captures.pop("name")[0], captures.pop("in", None)
             kind, nodes = next((item for item in captures.items() if not item[0].startswith("_")), ("", []))
             if nodes and name.start_byte not in spans:
-                node, word = nodes[0], node_text(name).lstrip(":")
+                node = nodes[0]
+                scope, _, word = (node_text(name).partition("=")[0] if kind == "alias" else node_text(name)).lstrip(":#").rpartition("::")
                 last = node.end_point[0] + (node.end_point[1] > 0 or node.end_byte == node.start_byte)
                 place = (name.start_point[0] + 1, name.start_point[1])
-                spans[name.start_byte] = (node.start_byte, -node.end_byte, word, kind, node.start_point[0] + 1, last, *place, node_text(inside[0]) if inside else "")
+                spans[name.start_byte] = (node.start_byte, -node.end_byte, word, kind, node.start_point[0] + 1, last, *place, node_text(inside[0]) if inside else scope)
         elif "call" in captures:
             found.calls += [(node_text(node), node.start_point[0] + 1) for node in captures["call"]]
         elif "module" in captures:
@@ -16867,7 +16874,7 @@ def nested(spans: Iterable[Any]) -> List[Symbol]:
         while around and around[-1][0] <= start:
             around.pop()
         outer = around[-1][1] if around else None
-        if kind in ("variable", "field") and any(symbol.kind in _FUNCTIONS for _, symbol in around):
+        if kind in ("variable", "field") and not inside and outer and outer.kind in _FUNCTIONS:
             continue
         if kind == "function" and outer and outer.kind in _CONTAINERS and outer.kind not in ("module", "namespace"):
             kind = "method"
@@ -17212,13 +17219,21 @@ def find_definitions(name: str, below: Sequence[str] = ()) -> Answer:
 _LIKELY: Dict[str, Any] = {"path": "", "line": 0, "last": 0, "kind": "definition-like", "name": "", "in": "", "engine": "lexical"}
 
 
+# What stands around the name of a member, in most languages and in Python: ahead of it nothing is assigned, but in lists.
+_MEMBERS = (
+    (rb"((?:[^=]*?[\s<,;{~/:]|.*?[,;{][ \t]*)?)[(*&$#\"'!]*", rb"[ \t]*(?:(?:\|\||&&)?=(?!=)|[?!]?[:,;{}()\[<]|$|[ \t][\w*<\[(])"),
+    (rb"((?:.*?[\s,;:=])?)[(*]*", rb"[ \t]*(?:(?:[,)][ \t]*\w+[ \t]*|[,)][ \t]*)*=(?!=)|:[ \t]*[\w\"'])"),
+)
+
+
 def may_define(path: str, site: Site, word: bytes) -> bool:
     """Whether a line that does not look like a definition may be one all the same: of a member, or behind a condition."""
     if site.kind != USE or rx(_STATEMENT).match(site.text):
         return False
-    is_python = path.endswith((".py", ".pyi"))
-    after = rb"[ \t]*(?:=(?!=)|:[ \t]*[\w\"']|(?:,[ \t]*\w+[ \t]*)+=(?!=))" if is_python else rb"[ \t]*(?:=(?!=)|[:,;{()\[]|$|[ \t][\w*])"
-    return bool(rx(rb"^[ \t]*(?:[\w:.<>,?\[\]@$#\"']+[ \t*&]+)*[(*&$#]*" + rx_escape(fsdecode(word)) + after).search(site.text))
+    before, after = _MEMBERS[path.endswith((".py", ".pyi"))]
+    found = rx(rx_escape(fsdecode(word)).join((before, after))).match(site.text)
+    ahead = found.group(1).lstrip(b" \t(") if found else b"("
+    return ahead.count(b"(") <= ahead.count(b")") or b"record " in ahead  # else it is an argument
 
 
 def symbol_row(path: str, symbol: Symbol, extraction: Extraction) -> Dict[str, Any]:
