@@ -2835,8 +2835,10 @@ def collapse_of(segment: Segment, facts: Facts) -> str:
 
 
 def sliceable(segment: Segment) -> bool:
-    """A run of the whole test suite, whose status and output are the line's own, by an interpreter that can be named."""
-    if segment.rule not in SLICED or segment.kind != "report" or segment.behind or not whole_suite(segment):
+    """A run of the whole test suite, whose status and output are the line's own, and its input none of the line's, by an interpreter
+    that can be named."""
+    command = segment.command
+    if segment.rule not in SLICED or segment.kind != "report" or segment.behind or command.stage or not plain_output(command, ()) or not whole_suite(segment):
         return False
     argv = tool_words(segment.argv)
     return bool(argv) and program_name(argv[0]) in ("pytest", "python")
@@ -15838,9 +15840,14 @@ def fact_address(run: Run, identity: str, settings: Settings) -> Address:
 GENERATION_FILES = 1000  # modified and untracked files up to which a generation is known
 GENERATION_BYTES = 32 * MIB  # of their content
 WALK_FILES = 200_000  # files of a walk; what is beyond is told of
+STATE_FILES = 50_000  # files up to which the state of some directories is known
 
-# No lock of the user's index, no program that a repository's own settings name, paths as they are and not as patterns.
-_GIT = ("git", "--no-optional-locks", "--literal-pathspecs", "-c", "core.fsmonitor=false", "-c", "core.quotePath=false", "-C")
+# No lock of the user's index, no program that a repository's own settings name, paths as they are and not as patterns, and a change
+# is seen though the file's size and time are as they were.
+_GIT = (
+    "git", "--no-optional-locks", "--literal-pathspecs", "-c", "core.fsmonitor=false", "-c", "core.quotePath=false",
+    "-c", "core.trustctime=true", "-c", "core.checkStat=default", "-C",
+)  # fmt: skip
 
 
 def begin_git(top: str, *words: str) -> Callable[[], Optional[bytes]]:
@@ -16019,6 +16026,7 @@ def content_hash(path: str, limit: int) -> Tuple[str, int]:
 # Variables that differ between two commands of a shell that are otherwise alike.
 _UNSTEADY = frozenset((b"_", b"SHLVL", b"OLDPWD"))
 _PACKAGES = ("site-packages", "dist-packages")
+_SUITE_SETTINGS = ("pytest.ini", ".pytest.ini", "pyproject.toml", "tox.ini", "setup.cfg")  # which pytest looks for in every directory upwards
 SHEBANG = 256  # bytes in which a script's interpreter is named
 
 
@@ -16044,8 +16052,8 @@ def packages_state(argv: Sequence[str], top: str) -> str:
     if not files:
         return ""
     places = {*files, posixpath.realpath(files[-1])}
-    prefixes = sorted({posixpath.dirname(posixpath.dirname(absolute(path))) for path in places} - {""})
-    folders = [folder for prefix in [*prefixes, home() + "/.local"] for folder in package_folders(prefix)]
+    prefixes = prefixes_of(files)
+    folders = [folder for prefix in prefixes for folder in package_folders(prefix)]
     known = tuple(folder + "/" for folder in (top, *folders))
     searched = [absolute(path) for path in getenv("PYTHONPATH").split(":") if path]
     total = sha256()
@@ -16076,6 +16084,52 @@ def interpreter_files(argv: Sequence[str]) -> List[str]:
         name = next((word for word in words if not word.endswith("/env")), "")
         name = name if program_name(name) == "python" else ""
     return []
+
+
+def prefixes_of(files: Sequence[str]) -> List[str]:
+    """Below which directories the packages are that an interpreter, named as by `interpreter_files`, finds."""
+    import posixpath
+
+    places = {*files, *map(posixpath.realpath, files[-1:])}
+    return [*sorted({posixpath.dirname(posixpath.dirname(absolute(path))) for path in places} - {""}), home() + "/.local"]
+
+
+def suite_files(argv: Sequence[str]) -> str:
+    """`files_state` of all that a test suite is known to read, git's view of it aside: also what git ignores, or was told to take for
+    unchanged, an installed package, settings in directories above."""
+    top = workspace()
+    folders = [folder for prefix in prefixes_of(interpreter_files(tool_words(argv))) for folder in package_folders(prefix)]
+    above = [top[:i] for i in range(len(top)) if top[i] == "/"]
+    settings = ["%s/%s" % (folder, name) for folder in above for name in _SUITE_SETTINGS]
+    return files_state([top, *folders], [path for path in settings if exists(path)])
+
+
+def files_state(folders: Sequence[str], files: Sequence[str]) -> str:
+    """What names everything in some directories, and some files, by places, sizes and times; what git keeps for itself is left out. ""
+    where it cannot be known: more than STATE_FILES files, a directory that cannot be read, a link to one that is elsewhere."""
+    import posixpath
+
+    within = tuple(sorted({posixpath.realpath(folder) + "/" for folder in folders}))
+    left = [folder[:-1] for folder in within if not folder.startswith(tuple(other for other in within if other != folder))]
+    seen, total = list(files), sha256()
+    try:
+        for folder in left:  # which grows
+            with posix.scandir(folder) as entries:
+                found = sorted((entry for entry in entries if entry.name != ".git"), key=lambda entry: entry.name)
+            seen += [folder, *(entry.path for entry in found)]
+            left += [entry.path for entry in found if entry.is_dir(follow_symlinks=False)]
+            if len(seen) > STATE_FILES:
+                return ""
+        for path in seen:
+            info = posix.lstat(path)
+            if info.st_mode & 0o170000 == 0o120000 and exists(path):
+                info = posix.stat(path)
+                if is_dir(path) and not (posixpath.realpath(path) + "/").startswith(within):
+                    return ""
+            total.update(fsencode("%s\0%d %d %d %d\0" % (path, info.st_ino, info.st_size, info.st_mtime_ns, info.st_ctime_ns)))
+    except OSError:
+        return ""
+    return str(total.hexdigest())
 
 
 def package_folders(prefix: str) -> List[str]:
@@ -16113,7 +16167,7 @@ def watch_suite(argv: Sequence[str]) -> Callable[[Run], None]:
 
     def note_run(run: Run) -> None:
         if before and run.status and not run.partial and suite_key(argv) == before:
-            write_all(fd, to_json({"run": run.digest, "time": now(), "key": before}).encode() + b"\n")
+            write_all(fd, to_json({"run": run.digest, "time": now(), "key": before, "files": suite_files(argv)}).encode() + b"\n")
 
     return note_run
 
@@ -18474,6 +18528,8 @@ def same_failure(argv: Sequence[str], notes: Sequence[str], settings: Settings) 
     try:
         noted = from_json(notes[0]) if len(notes) == 2 else {}
         if not 0 <= now() - noted["time"] < SLICE_SECONDS or noted["key"] != suite_key(argv):
+            return None
+        if not noted["files"] or noted["files"] != suite_files(argv):
             return None
         run = resolve_run(noted["run"])
         found = facts_of(run, settings)
