@@ -2861,7 +2861,7 @@ def viewed_by(segment: Segment) -> Optional[Segment]:
     if segment.rule not in SEARCHES or not all(map(leaves_out, pipe[1 : stage + 1])) or any(map(leaves_out, pipe[stage + 1 : stage + 2])):
         return None
     if not stage:
-        return segment if classify(segment.argv).kind == "search" else None
+        return segment if classify(segment.argv).kind == "search" and plain_output(segment.command) else None
     argv = [word.text for word in pipe[0].words]
     search = Segment(pipe[0], classify(argv) if argv else Reading("bounded"))
     return search if search.rule in SEARCHES and search.kind == "search" and plain_output(pipe[0]) else None
