@@ -1415,8 +1415,13 @@ bounded:
     uname, hostname, uptime, free, df, arch, tty, echo, printf, true, false, test, expr, sleep, pgrep, pidof, nslookup, dig, host,
     whois, ifconfig, getconf, lscpu, sw_vers, numfmt, tput, clear, bc, dc, iconv, envsubst, mktemp, vmstat, iostat, lsb_release,
     apt-cache, java_home, pkg-config, llvm-config, python-config, cygpath, wslpath,
-search -c*|-q*|--count|--quiet|--silent|--count-matches>bounded --files>content:
-    grep, egrep, fgrep, zgrep, ugrep, ag, ack, rg, git/grep,
+search -c*|-q*|--count|--quiet|--silent>bounded -e -f -A -B -C -m -d -D --regexp --file --include --exclude --exclude-dir
+  --exclude-from --max-count --context --after-context --before-context --max-depth --label --binary-files --directories --devices:
+    grep, egrep, fgrep, zgrep, ugrep, git/grep,
+search -c*|-q*|--count|--quiet|--silent|--count-matches>bounded --files>content -e -f -A -B -C -m -g -t -T -j -M -E -r -G --regexp
+  --file --glob --iglob --type --type-not --max-count --context --after-context --before-context --max-depth --sort --sortr --replace
+  --encoding --max-columns --threads --color --colors --engine --ignore-file --pre --max-filesize --ignore --ignore-dir:
+    ag, ack, rg,
 bounded -R*|--recursive|--tree|-T>content:
     ls, gls, exa, eza, lsd, dir, vdir,
 content -q|--brief|-s>bounded -i|--in-place>mutation:
@@ -2104,10 +2109,8 @@ EXECUTING_FD = frozenset(("-x", "-X", "--exec", "--exec-batch"))
 SHAPES = {"identifier-search": "reuse-index", "pattern-search": "bounded-search", "suite": "failure-slice"}
 LOOKING = frozenset(("bounded", "content", "search"))  # kinds that leave a work tree as it is
 SEARCHES = frozenset("grep egrep fgrep ugrep rg ag ack git/grep".split())
-SEARCH_VALUES = frozenset(
-    "-e -f -A -B -C -m -d -D -g -t -T -j -M --regexp --file --include --exclude --exclude-dir --glob --type --max-count --context"
-    " --after-context --before-context --max-depth".split()
-)
+FLAT_SEARCHES = frozenset("grep egrep fgrep".split())  # that go through no directory unless told to
+FILTERING = frozenset("viEFPwxse")  # options with which a search in a stream passes whole lines on as they are
 SUITES = frozenset(
     "pytest -m/unittest tox nox jest vitest vitest/run mocha npm/test pnpm/test yarn/test bun/test deno/test go/test cargo/test"
     " cargo/nextest/run ctest rspec phpunit pest dotnet/test swift/test mix/test flutter/test playwright/test rails/test bats"
@@ -2115,6 +2118,7 @@ SUITES = frozenset(
 )
 SLICED = frozenset(("pytest", "-m/unittest"))  # those that depend on the work tree and on installed packages that can be named
 PLAIN_WRAPPERS = frozenset("timeout nice nohup stdbuf env".split())
+WINDOWS = {"head": "--lines", "tail": "--tail"}  # what lets a number of lines through, and how the view is told
 WINDOW_LEAST = 5  # lines of a search; of fewer, none is given to say how many there are
 SELECTORS = tuple(
     "-k -m -t -run --lf --ff --nf --sw --last-failed --failed-first --new-first --stepwise --grep -g --filter --tests -E -R --test"
@@ -2786,32 +2790,49 @@ def whole_suite(segment: Segment) -> bool:
 
 
 def search_shape(segment: Segment) -> str:
-    """The shape of a search through files: "" if it reads a stream or only files named one by one."""
-    pattern, paths = sought(segment)
-    if pattern is None or paths and all("." in path[path.rfind("/") + 1 :].lstrip(".") for path in paths):
+    """The shape of a search through files: "" if it reads a stream, or looks in files named one by one for anything but some names."""
+    pattern, paths, is_deep = sought(segment)
+    names = alternatives(pattern or "")
+    if pattern is None or len(names) < 2 and (not is_deep or paths and all(map(is_named, paths))):
         return ""
-    return "identifier-search" if alternatives(pattern) else "pattern-search"
+    return "identifier-search" if names else "pattern-search"
 
 
-def sought(segment: Segment) -> Tuple[Optional[str], List[str]]:
-    """What a search looks for, and the paths it is given; None if it does not go through directories."""
-    recursive = segment.rule not in ("grep", "egrep", "fgrep")
-    pattern: Optional[str] = None
-    paths: List[str] = []
-    skip = ""
-    for word in arguments_of(segment):
-        if skip:
-            pattern = word if skip in ("-e", "--regexp") else pattern
-            skip = ""
-        elif word.startswith("-") and word != "-":
-            short = word[1:] if word[1:2] != "-" else ""
-            recursive = recursive or "r" in short or "R" in short or word == "--recursive"
-            skip = word if word in SEARCH_VALUES else "-e" if short.endswith("e") and len(short) > 1 else ""
-        elif pattern is None:
-            pattern = word
+def is_named(path: str) -> bool:
+    """A path that looks like that of one file."""
+    return "." in path[path.rfind("/") + 1 :].lstrip(".")
+
+
+def sought(segment: Segment) -> Tuple[Optional[str], List[str], bool]:
+    """What a search looks for, the paths it is given, and whether it goes through directories; None where it reads a stream, or what
+    it looks for is in a file."""
+    rule, words = rule_for(segment.rule), iter(arguments_of(segment))
+    valued = rule.valued if rule else ()
+    is_deep = segment.rule not in FLAT_SEARCHES
+    patterns: List[str] = []
+    operands: List[str] = []
+    for word in words:
+        if word == "--":
+            operands += words
+        elif not word.startswith("-") or word == "-":
+            operands.append(word)
+        elif word.startswith("--"):
+            name, equals, value = word.partition("=")
+            is_deep = is_deep or name == "--recursive"
+            value = value if equals or name not in valued else next(words, "")
+            patterns += [value] * (name == "--regexp")
+            if name == "--file":
+                return None, [], is_deep
         else:
-            paths.append(word)
-    return pattern if recursive else None, paths
+            at = next((i for i in range(1, len(word)) if "-" + word[i] in valued), len(word))
+            is_deep = is_deep or "r" in word[:at] or "R" in word[:at]
+            value = word[at + 1 :] or (next(words, "") if at < len(word) else "")
+            patterns += [value] * (word[at : at + 1] == "e")
+            if word[at : at + 1] == "f":
+                return None, [], is_deep
+    if not patterns and operands:
+        patterns = [operands.pop(0)]
+    return "|".join(patterns) if patterns and (is_deep or operands) else None, operands, is_deep
 
 
 def alternatives(pattern: str) -> List[str]:
@@ -2829,14 +2850,37 @@ def collapse_of(segment: Segment, facts: Facts) -> str:
         return ""
     if sliceable(segment):
         return "q 'fails last | in-changed' --else -- " if facts.failed else ""
-    if not facts.reads or segment.rule not in SEARCHES or segment.command.stage or classify(segment.argv).kind != "search":
-        return ""
-    return view_verb(segment) if search_shape(segment) else ""
+    search = viewed_by(segment) if facts.reads else None
+    return view_verb(search, segment.command) if search and search_shape(search) else ""
+
+
+def viewed_by(segment: Segment) -> Optional[Segment]:
+    """The search whose lines are what `segment` prints: itself, or the one ahead of it, where every stage from there on only leaves
+    lines out; None where there is none, or a later stage leaves out more."""
+    pipe, stage = segment.command.pipe, segment.command.stage
+    if segment.rule not in SEARCHES or not all(map(leaves_out, pipe[1 : stage + 1])) or any(map(leaves_out, pipe[stage + 1 : stage + 2])):
+        return None
+    if not stage:
+        return segment if classify(segment.argv).kind == "search" and plain_output(segment.command) else None
+    argv = [word.text for word in pipe[0].words]
+    search = Segment(pipe[0], classify(argv) if argv else Reading("bounded"))
+    return search if search.rule in SEARCHES and search.kind == "search" and plain_output(pipe[0]) else None
+
+
+def leaves_out(command: Command) -> bool:
+    """A stage of a pipeline that passes some lines on as they are, and whose status says whether there was any."""
+    name, *words = [word.text for word in command.words] or [""]
+    options = [word for word in words if word.startswith("-") and word != "-"]
+    patterns = max(1, sum(option.endswith("e") for option in options))
+    is_plain = all(FILTERING.issuperset(option[1:]) and "e" not in option[:-1] for option in options)
+    return program_name(name) in FLAT_SEARCHES and is_plain and len(words) - len(options) == patterns and plain_output(command, ())
 
 
 def sliceable(segment: Segment) -> bool:
-    """A run of the whole test suite, whose status and output are the line's own, by an interpreter that can be named."""
-    if segment.rule not in SLICED or segment.kind != "report" or segment.behind or not whole_suite(segment):
+    """A run of the whole test suite, whose status and output are the line's own, and its input none of the line's, by an interpreter
+    that can be named."""
+    command = segment.command
+    if segment.rule not in SLICED or segment.kind != "report" or segment.behind or command.stage or not plain_output(command, ()) or not whole_suite(segment):
         return False
     argv = tool_words(segment.argv)
     return bool(argv) and program_name(argv[0]) in ("pytest", "python")
@@ -2850,17 +2894,20 @@ def tool_words(argv: Sequence[str]) -> Sequence[str]:
     return argv
 
 
-def view_verb(segment: Segment) -> str:
-    """The verb that runs a search and views what it printed, within the lines that are let through behind it."""
-    pattern, paths = sought(segment)
-    window = lines_let_through(segment.command, paths) if segment.behind else 0
-    if segment.behind and not window or not pattern or not pattern.isascii() or not pattern.isprintable():
+def view_verb(search: Segment, command: Command) -> str:
+    """The verb that runs `command`, the last that leaves out lines of a search, and views what it printed, within the lines that are let
+    through behind it."""
+    pattern, paths, is_deep = sought(search)
+    window = lines_let_through(command, paths)
+    if window is None or not pattern or not pattern.isascii() or not pattern.isprintable():
         return ""
     names = alternatives(pattern)
     query = "search %s | files" % query_word(pattern)
     if names:
-        query = "refs %s | group file" % (names[0] if len(names) == 1 else query_word("|".join(names)))
-    return "q %s%s --from -- " % ("--lines %d " % window if window else "", shell_quote(query))
+        words = ["refs", names[0] if len(names) == 1 else query_word("|".join(names))]
+        words += [query_word(path) for path in paths if len(paths) == 1 and is_named(path) and path.isascii() and path.isprintable()]
+        query = "%s | group file" % " ".join(words)
+    return "q %s%s --from -- " % (window, shell_quote(query))
 
 
 def query_word(text: str) -> str:
@@ -2868,19 +2915,22 @@ def query_word(text: str) -> str:
     return '"%s"' % text.replace("\\", "\\\\").replace('"', '\\"')
 
 
-def lines_let_through(command: Command, paths: Sequence[str]) -> int:
-    """How many lines of a search in this directory a plain `head` behind it lets through; 0 for anything else. Elsewhere may be more
-    to search than `head` would have waited for."""
+def lines_let_through(command: Command, paths: Sequence[str]) -> Optional[str]:
+    """How the view of a search in this directory is told of a plain `head` or `tail` behind it: "" where nothing is behind it, None for
+    anything else. Elsewhere may be more to search than `head` would have waited for."""
     later = command.pipe[command.stage + 1 :]
+    if not later:
+        return ""
     argv = [word.text for word in later[0].words]
-    if len(later) != 1 or argv[0] != "head" or any(path.startswith(("/", "~", "..")) or DYNAMIC in path for path in paths):
-        return 0
+    flag = WINDOWS.get(argv[0], "") if len(later) == 1 and argv else ""
+    if not flag or argv[0] == "head" and any(path.startswith(("/", "~", "..")) or DYNAMIC in path for path in paths):
+        return None
     given = argv[1:] or ["-10"]
     count = given[0][2:] if given[0].startswith("-n") else given[0][1:] if given[0].startswith("-") else ""
     if given[0] == "-n" and len(given) == 2:
         count = given.pop()
     window = int(count) if len(given) == 1 and count.isascii() and count.isdigit() and len(count) < 5 else 0
-    return window if window >= WINDOW_LEAST else 0
+    return "%s %d " % (flag, window) if window >= WINDOW_LEAST else None
 
 
 # ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -15844,9 +15894,14 @@ def fact_address(run: Run, identity: str, settings: Settings) -> Address:
 GENERATION_FILES = 1000  # modified and untracked files up to which a generation is known
 GENERATION_BYTES = 32 * MIB  # of their content
 WALK_FILES = 200_000  # files of a walk; what is beyond is told of
+STATE_FILES = 50_000  # files up to which the state of some directories is known
 
-# No lock of the user's index, no program that a repository's own settings name, paths as they are and not as patterns.
-_GIT = ("git", "--no-optional-locks", "--literal-pathspecs", "-c", "core.fsmonitor=false", "-c", "core.quotePath=false", "-C")
+# No lock of the user's index, no program that a repository's own settings name, paths as they are and not as patterns, and a change
+# is seen though the file's size and time are as they were.
+_GIT = (
+    "git", "--no-optional-locks", "--literal-pathspecs", "-c", "core.fsmonitor=false", "-c", "core.quotePath=false",
+    "-c", "core.trustctime=true", "-c", "core.checkStat=default", "-C",
+)  # fmt: skip
 
 
 def begin_git(top: str, *words: str) -> Callable[[], Optional[bytes]]:
@@ -16025,6 +16080,7 @@ def content_hash(path: str, limit: int) -> Tuple[str, int]:
 # Variables that differ between two commands of a shell that are otherwise alike.
 _UNSTEADY = frozenset((b"_", b"SHLVL", b"OLDPWD"))
 _PACKAGES = ("site-packages", "dist-packages")
+_SUITE_SETTINGS = ("pytest.ini", ".pytest.ini", "pyproject.toml", "tox.ini", "setup.cfg")  # which pytest looks for in every directory upwards
 SHEBANG = 256  # bytes in which a script's interpreter is named
 
 
@@ -16050,8 +16106,8 @@ def packages_state(argv: Sequence[str], top: str) -> str:
     if not files:
         return ""
     places = {*files, posixpath.realpath(files[-1])}
-    prefixes = sorted({posixpath.dirname(posixpath.dirname(absolute(path))) for path in places} - {""})
-    folders = [folder for prefix in [*prefixes, home() + "/.local"] for folder in package_folders(prefix)]
+    prefixes = prefixes_of(files)
+    folders = [folder for prefix in prefixes for folder in package_folders(prefix)]
     known = tuple(folder + "/" for folder in (top, *folders))
     searched = [absolute(path) for path in getenv("PYTHONPATH").split(":") if path]
     total = sha256()
@@ -16082,6 +16138,52 @@ def interpreter_files(argv: Sequence[str]) -> List[str]:
         name = next((word for word in words if not word.endswith("/env")), "")
         name = name if program_name(name) == "python" else ""
     return []
+
+
+def prefixes_of(files: Sequence[str]) -> List[str]:
+    """Below which directories the packages are that an interpreter, named as by `interpreter_files`, finds."""
+    import posixpath
+
+    places = {*files, *map(posixpath.realpath, files[-1:])}
+    return [*sorted({posixpath.dirname(posixpath.dirname(absolute(path))) for path in places} - {""}), home() + "/.local"]
+
+
+def suite_files(argv: Sequence[str]) -> str:
+    """`files_state` of all that a test suite is known to read, git's view of it aside: also what git ignores, or was told to take for
+    unchanged, an installed package, settings in directories above."""
+    top = workspace()
+    folders = [folder for prefix in prefixes_of(interpreter_files(tool_words(argv))) for folder in package_folders(prefix)]
+    above = [top[:i] for i in range(len(top)) if top[i] == "/"]
+    settings = ["%s/%s" % (folder, name) for folder in above for name in _SUITE_SETTINGS]
+    return files_state([top, *folders], [path for path in settings if exists(path)])
+
+
+def files_state(folders: Sequence[str], files: Sequence[str]) -> str:
+    """What names everything in some directories, and some files, by places, sizes and times; what git keeps for itself is left out. ""
+    where it cannot be known: more than STATE_FILES files, a directory that cannot be read, a link to one that is elsewhere."""
+    import posixpath
+
+    within = tuple(sorted({posixpath.realpath(folder) + "/" for folder in folders}))
+    left = [folder[:-1] for folder in within if not folder.startswith(tuple(other for other in within if other != folder))]
+    seen, total = list(files), sha256()
+    try:
+        for folder in left:  # which grows
+            with posix.scandir(folder) as entries:
+                found = sorted((entry for entry in entries if entry.name != ".git"), key=lambda entry: entry.name)
+            seen += [folder, *(entry.path for entry in found)]
+            left += [entry.path for entry in found if entry.is_dir(follow_symlinks=False)]
+            if len(seen) > STATE_FILES:
+                return ""
+        for path in seen:
+            info = posix.lstat(path)
+            if info.st_mode & 0o170000 == 0o120000 and exists(path):
+                info = posix.stat(path)
+                if is_dir(path) and not (posixpath.realpath(path) + "/").startswith(within):
+                    return ""
+            total.update(fsencode("%s\0%d %d %d %d\0" % (path, info.st_ino, info.st_size, info.st_mtime_ns, info.st_ctime_ns)))
+    except OSError:
+        return ""
+    return str(total.hexdigest())
 
 
 def package_folders(prefix: str) -> List[str]:
@@ -16119,7 +16221,7 @@ def watch_suite(argv: Sequence[str]) -> Callable[[Run], None]:
 
     def note_run(run: Run) -> None:
         if before and run.status and not run.partial and suite_key(argv) == before:
-            write_all(fd, to_json({"run": run.digest, "time": now(), "key": before}).encode() + b"\n")
+            write_all(fd, to_json({"run": run.digest, "time": now(), "key": before, "files": suite_files(argv)}).encode() + b"\n")
 
     return note_run
 
@@ -16275,11 +16377,12 @@ _INSIDE = {"hash3": b"{", "slash`": b"${", "ruby": b"#{", "slash3": b"${", "slas
 # What defines a name: the words before it on its line.
 _DEFINES: Dict[str, bytes] = {
     "python": rb"(?:^|[;:])[ \t]*(?:async[ \t]+)?(?:def|class|type|cdef|cpdef)[ \t]+$",
-    "script": rb"(?:^|[\s;{}(])(?:function\b[ \t]*\*?|class|interface|type|enum|namespace|const|let|var|get|set)[ \t]+$|\bfunction[ \t]*\*[ \t]*$",
+    "script": rb"(?:^|[\s;{}(])(?:function\b[ \t]*\*?|class|interface|type|enum|namespace|const|let|var|get|set)[ \t]+(?:\w+\.)*$|\bfunction[ \t]*\*[ \t]*$"
+    rb"|(?:^|[\s;{}(,])(?:public|private|protected|readonly)[ \t]+$",
     "go": rb"^(?:func|type|var|const|package)[ \t]+(?:\([^)]*\)[ \t]*)?$|\b(?:var|const)[ \t]+$|^\t?type[ \t]+$",
     "rust": rb"(?:^|[\s{};(])(?:fn|struct|enum|union|trait|mod|type|const|static|macro_rules!|let)[ \t]+(?:(?:mut|ref)[ \t]+)*$",
     "typed": rb"(?:^|[\s{};(>])(?:class|struct|enum|union|interface|record|namespace|delegate|trait|extension|mixin)(?:[ \t]+(?:class|struct|[A-Z_]+))?[ \t]+"
-    rb"(?:\w+(?:::|\.))*$|^[ \t]*#[ \t]*define[ \t]+$|^[ \t]*typedef\b[^;]*[ \t*]$|@interface[ \t]+$",
+    rb"(?:\w+(?:::|\.))*$|^[ \t]*#[ \t]*define[ \t]+$|^[ \t]*typedef\b[^;]*[ \t*]$|@interface[ \t]+$|\busing[ \t]+$",
     "ruby": rb"(?:^|[;\s])(?:def|class|module)[ \t]+(?:\w+(?:::|\.))*$|\b(?:attr_\w+|alias|alias_method|define_method)[ \t(]+(?:[:\w]+,[ \t]*)*:?$",
     "php": rb"(?:^|[\s;{}(])(?:function[ \t]*&?|class|interface|trait|enum|const|namespace)[ \t]+(?:\w+\\)*$"
     rb"|\b(?:public|private|protected|static|var|readonly)[ \t]+(?:[\w?\\|]+[ \t]+)*\$$",
@@ -16292,7 +16395,7 @@ _DEFINES: Dict[str, bytes] = {
 _SHAPES: Dict[str, Tuple[bytes, bytes]] = {
     "python": (rb"^[ \t]*(?:\w+[ \t]*[,=][ \t]*)*$", rb"[ \t]*(?:,[ \t]*\w+[ \t]*)*(?::[^=\n]+)?=(?!=)|[ \t]*:[ \t]*[\w\"'][^\n]*$"),
     "script": (
-        rb"^[ \t]*(?:(?:export|static|async|public|private|protected|readonly|override|abstract|get|set|\*|#)[ \t]*)*$",
+        rb"^[ \t]*(?:(?:export|static|async|public|private|protected|readonly|override|abstract|get|set|\*|#)[ \t]*|[\w$]+\.)*$",
         rb"[ \t]*(?:<[^;(){}]*>)?\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)[ \t]*(?::[^;={]+)?\{|[ \t]*[:=][ \t]*(?:async[ \t]+)?(?:function\b|\([^()]*\)[ \t]*=>|\w+[ \t]*=>)",
     ),
     "go": (rb"^$", rb"(?!)"),
@@ -16307,11 +16410,13 @@ _SHAPES: Dict[str, Tuple[bytes, bytes]] = {
     "shell": (rb"(?:^|[;&|{]|\b(?:then|do|else))[ \t]*$", rb"[ \t]*\(\)"),
     "keyword": (rb"^$", rb"[ \t]*(?:::|<-[ \t]*function)"),
 }
-# In C, `struct name` before one of these only names a type.
-_TAGS = (b"struct", b"union", b"enum", b"class")
-_TAGGED = rb"[ \t]*[*&,)>]|[ \t]+\w+[ \t]*[=;,)\[(]"
+# Words that only name a type where one of these follows, as in C's `struct name *`, or C++'s `using` without a `=`.
+_NAMING = (
+    ((b"struct", b"union", b"enum", b"class"), rb"[ \t]*[*&,)>]|[ \t]+\w+[ \t]*[=;,)\[(]"),
+    ((b"using",), rb"(?![ \t]*=)"),
+)
 # A line of one of the typed languages that begins with such a word defines nothing.
-_STATEMENT = rb"[ \t}]*(?:return|else|throw|delete|case|goto|await|yield|if|while|for|switch|using|import|package|do|not|new|co_return|co_await|assert)\b"
+_STATEMENT = rb"[ \t}]*(?:return|else|throw|delete|case|goto|await|yield|if|while|for|switch|using(?![ \t]+\w+[ \t]*=)|import|package|do|not|new|co_return|co_await|assert)\b"
 _CAPITALS = rb"[A-Z][A-Z0-9_]*$"  # in Ruby, and by habit elsewhere
 
 BINARY = b"(binary)"  # the text of a site in a binary file
@@ -16439,6 +16544,8 @@ def inside_token(data: bytes, start: int, spot: int, language: Language) -> int:
         return COMMENT
     if language.lexicon == "shell":
         return USE if data[start] != 39 and rx(rb"\$\{?[!#]?$|\$\([^()]*$").search(data, max(start, spot - 80), spot) else STRING
+    if language.lexicon == "php" and rx(rb"\bdefine\([ \t]*['\"]$").search(data, max(0, start - 80), spot):
+        return DEFINITION
     opener = _INSIDE.get(language.lexicon, b"")
     if not opener or (language.lexicon == "hash3" and not rx(rb"(?i)[ft]r?$|rf$").search(data, max(0, start - 2), start)):
         return STRING
@@ -16456,7 +16563,8 @@ def definition_or_use(data: bytes, spot: int, language: Language) -> int:
     end = word.end() if word else spot + 1
     keyword = rx(_DEFINES[language.shape]).search(before)
     if keyword:
-        return USE if keyword.group().lstrip(b" \t{};(>").startswith(_TAGS) and rx(_TAGGED).match(data, end) else DEFINITION
+        text = keyword.group().lstrip(b" \t{};(>")
+        return USE if any(text.startswith(words) and rx(after).match(data, end) for words, after in _NAMING) else DEFINITION
     if language.shape in ("go", "rust", "php"):
         return USE
     head, tail = _SHAPES[language.shape]
@@ -16843,10 +16951,11 @@ def from_matches(matches: Iterable[Tuple[int, Dict[str, List[Any]]]], broken: bo
             name, inside = captures.pop("name")[0], captures.pop("in", None)
             kind, nodes = next((item for item in captures.items() if not item[0].startswith("_")), ("", []))
             if nodes and name.start_byte not in spans:
-                node, word = nodes[0], node_text(name).lstrip(":")
+                node = nodes[0]
+                scope, _, word = (node_text(name).partition("=")[0] if kind == "alias" else node_text(name)).lstrip(":#").rpartition("::")
                 last = node.end_point[0] + (node.end_point[1] > 0 or node.end_byte == node.start_byte)
                 place = (name.start_point[0] + 1, name.start_point[1])
-                spans[name.start_byte] = (node.start_byte, -node.end_byte, word, kind, node.start_point[0] + 1, last, *place, node_text(inside[0]) if inside else "")
+                spans[name.start_byte] = (node.start_byte, -node.end_byte, word, kind, node.start_point[0] + 1, last, *place, node_text(inside[0]) if inside else scope)
         elif "call" in captures:
             found.calls += [(node_text(node), node.start_point[0] + 1) for node in captures["call"]]
         elif "module" in captures:
@@ -16873,7 +16982,7 @@ def nested(spans: Iterable[Any]) -> List[Symbol]:
         while around and around[-1][0] <= start:
             around.pop()
         outer = around[-1][1] if around else None
-        if kind in ("variable", "field") and any(symbol.kind in _FUNCTIONS for _, symbol in around):
+        if kind in ("variable", "field") and not inside and outer and outer.kind in _FUNCTIONS:
             continue
         if kind == "function" and outer and outer.kind in _CONTAINERS and outer.kind not in ("module", "namespace"):
             kind = "method"
@@ -17218,13 +17327,21 @@ def find_definitions(name: str, below: Sequence[str] = ()) -> Answer:
 _LIKELY: Dict[str, Any] = {"path": "", "line": 0, "last": 0, "kind": "definition-like", "name": "", "in": "", "engine": "lexical"}
 
 
+# What stands around the name of a member, in most languages and in Python: ahead of it nothing is assigned, but in lists.
+_MEMBERS = (
+    (rb"((?:[^=]*?[\s<,;{~/:]|.*?[,;{][ \t]*)?)[(*&$#\"'!]*", rb"[ \t]*(?:(?:\|\||&&)?=(?!=)|[?!]?[:,;{}()\[<]|$|[ \t][\w*<\[(])"),
+    (rb"((?:.*?[\s,;:=])?)[(*]*", rb"[ \t]*(?:(?:[,)][ \t]*\w+[ \t]*|[,)][ \t]*)*=(?!=)|:[ \t]*[\w\"'])"),
+)
+
+
 def may_define(path: str, site: Site, word: bytes) -> bool:
     """Whether a line that does not look like a definition may be one all the same: of a member, or behind a condition."""
     if site.kind != USE or rx(_STATEMENT).match(site.text):
         return False
-    is_python = path.endswith((".py", ".pyi"))
-    after = rb"[ \t]*(?:=(?!=)|:[ \t]*[\w\"']|(?:,[ \t]*\w+[ \t]*)+=(?!=))" if is_python else rb"[ \t]*(?:=(?!=)|[:,;{()\[]|$|[ \t][\w*])"
-    return bool(rx(rb"^[ \t]*(?:[\w:.<>,?\[\]@$#\"']+[ \t*&]+)*[(*&$#]*" + rx_escape(fsdecode(word)) + after).search(site.text))
+    before, after = _MEMBERS[path.endswith((".py", ".pyi"))]
+    found = rx(rx_escape(fsdecode(word)).join((before, after))).match(site.text)
+    ahead = found.group(1).lstrip(b" \t(") if found else b"("
+    return ahead.count(b"(") <= ahead.count(b")") or b"record " in ahead  # else it is an argument
 
 
 def symbol_row(path: str, symbol: Symbol, extraction: Extraction) -> Dict[str, Any]:
@@ -18267,6 +18384,12 @@ def names_sought(steps: Sequence[QueryStep]) -> List[bytes]:
     return [fsencode(name) for name in first.words[0].split("|")] if first.stage.name in ("refs", "def", "callers") else []
 
 
+def only_path(steps: Sequence[QueryStep]) -> bytes:
+    """The one path that a query is about, b"" where there are more or none."""
+    words = steps[0].words if names_sought(steps) else []
+    return fsencode(words[1]) if len(words) == 2 else b""
+
+
 _NO_HIT = OTHER + 1  # the class of a line that is none: a context, a file's name, a message
 _VIEW_LABELS = ("definitions:", "uses:", *["mentions:"] * 4, "other hits:", "other lines:")
 
@@ -18275,11 +18398,12 @@ class SearchView:
     """What a search printed, seen by class and file. A line counts as a hit where it begins with the name of a file that exists; any other is kept
     as it is. Nothing is dropped: what is not shown is counted, and the run has it."""
 
-    __slots__ = ("names", "where", "rows", "counts", "hits", "total", "files", "searched", "secrets")
+    __slots__ = ("names", "where", "only", "rows", "counts", "hits", "total", "files", "searched", "secrets")
 
-    def __init__(self, names: Sequence[bytes], where: str = "") -> None:
+    def __init__(self, names: Sequence[bytes], where: str = "", only: bytes = b"") -> None:
         self.names = names
         self.where = where  # the directory in which the search ran, "" for this one
+        self.only = only if only and is_file(self.file_of(only)) else b""  # the one file that was searched, whose name no line has
         self.rows: List[Tuple[int, bytes]] = []  # (class, or _NO_HIT; the line as it was printed), the first SITES_KEPT
         self.counts: Dict[bytes, int] = {}  # hits in each file
         self.hits = self.total = 0
@@ -18315,7 +18439,8 @@ class SearchView:
                 number = rx(rb":(\d{1,9}):").match(line, start)
                 return (path, int(number.group(1)), line[number.end() :]) if number else (path, 0, line[start + 1 :])
             start = line.find(b":", start + 1, 4 * KIB)
-        return None
+        number = rx(rb"(\d{1,9}):").match(line) if self.only else None
+        return (self.only, int(number.group(1)), line[number.end() :]) if number else None
 
     def file_of(self, path: bytes) -> bytes:
         """Where a file is that the search named."""
@@ -18358,10 +18483,14 @@ class SearchView:
         """The rows in the order in which they are shown."""
         return sorted(self.rows, key=lambda row: row[0]) if self.is_plain else self.rows
 
-    def first_lines(self, run: Run, stream: str, most: int, limit: int) -> List[str]:
-        """The view in at most so many lines, and about so many bytes: in the first, what there is and where all of it is."""
-        body = ["  " + self.shown(clip(line, HIT_WIDTH)) for _, line in self.in_order()[: most - 1]]
-        body = body[: fitting_lines(body, limit)]
+    def within(self, run: Run, stream: str, window: int, limit: int) -> List[str]:
+        """The view in at most `window` lines, and about so many bytes: in the first, what there is and where all of it is. Of a
+        window below 0 the last lines, as they were printed."""
+        source = run.source(stream)
+        last = list(split_lines(source.slice(max(1, source.lines + window + 2), source.lines))) if window < 0 else []
+        rows = last[::-1] if window < 0 else [line for _, line in self.in_order()[: window - 1]]
+        body = ["  " + self.shown(clip(line, HIT_WIDTH)) for line in rows]
+        body = body[: fitting_lines(body, limit)][:: -1 if window < 0 else 1]
         head = "[ctx %s] %s, %s shown; all: %s get %s#%s" % (run.handle, self.numbers(), commas(len(body)), self_command(), run.handle, stream)
         return [head, *body]
 
@@ -18423,21 +18552,21 @@ def view_of_run(view: SearchView, run: Run, stream: str, settings: Settings) -> 
     return view.lines(command[:HIT_WIDTH], run, stream, settings["budget", "content"] // VIEW_PART)
 
 
-def show_search(capture: Capture, steps: Sequence[QueryStep], settings: Settings, most: int = 0) -> int:
-    """After a search: its output as it is where that is small, and has at most `most` lines if that is given; else the view of it. The
-    search's own status."""
+def show_search(capture: Capture, steps: Sequence[QueryStep], settings: Settings, window: int = 0) -> int:
+    """After a search: its output as it is where that is small, and within the window if that is given, so many first lines, or last ones
+    where it is below 0; else the view of it. The search's own status."""
     run = capture.commit()
     if run is None or capture.spool is None:
         admit_loss(capture, settings)
         return capture.outcome()
     lines: List[str] = []
     stream, content = run.streams[0], settings["budget", "content"]
-    view = SearchView(names_sought(steps))
+    view = SearchView(names_sought(steps), "", only_path(steps))
     if stream in ("stdout", "output"):
         is_large = capture.mode != "pass" and capture.total > content
-        if most and capture.mode == "hold" and (is_large or run.source(stream).lines > most):
+        if window and capture.mode == "hold" and (is_large or run.source(stream).lines > abs(window)):
             view.read(run.source(stream))
-            lines = view.first_lines(run, stream, most, content // 2)
+            lines = view.within(run, stream, window, content // 2)
         elif is_large:
             lines = view_of_run(view, run, stream, settings)
     if lines:
@@ -18465,6 +18594,8 @@ def same_failure(argv: Sequence[str], notes: Sequence[str], settings: Settings) 
     try:
         noted = from_json(notes[0]) if len(notes) == 2 else {}
         if not 0 <= now() - noted["time"] < SLICE_SECONDS or noted["key"] != suite_key(argv):
+            return None
+        if not noted["files"] or noted["files"] != suite_files(argv):
             return None
         run = resolve_run(noted["run"])
         found = facts_of(run, settings)
@@ -19470,10 +19601,11 @@ def search_seen(call: Call, run: Run, settings: Settings) -> Tuple[bytes, Dict[s
     or no line names a file."""
     segments = read_line(scan(call.command))
     shape = loop_shape(segments)
-    if not settings["guard", "collapse"] or len(segments) != 1 or segments[0].kind != "search" or segments[0].rule not in SEARCHES or not shape:
+    search = viewed_by(segments[-1]) if len({id(segment.command.pipe) for segment in segments}) == 1 else None
+    if not settings["guard", "collapse"] or not search or not shape:
         return b"", {}
-    names = alternatives(sought(segments[0])[0] or "")
-    view = SearchView([fsencode(name) for name in names], call.where)
+    pattern, paths, _ = sought(search)
+    view = SearchView([fsencode(name) for name in alternatives(pattern or "")], call.where, fsencode(paths[0]) if len(paths) == 1 else b"")
     lines = view_of_run(view, run, "output", settings)
     text = "".join(line + "\n" for line in lines if view.hits).encode("utf-8", "backslashreplace")
     return text, {"shape": shape, "rung": SHAPES[shape], "collapse_fires": 1} if text else {}
@@ -21430,7 +21562,10 @@ def outline_verb(options: Options, words: List[str]) -> int:
 def q_verb(options: Options, words: List[str]) -> int:
     """ctx q"""
     if "--from" in options:
-        return search_viewed(words, number_option(options, "--lines", 0, 2))
+        window = number_option(options, "--lines", 0, 2) or -number_option(options, "--tail", 0, 2)
+        if "--lines" in options and "--tail" in options:
+            raise CtxError("--lines and --tail: one of them", "name the first lines, or the last")
+        return search_viewed(words, window)
     if "--else" in options:
         return suite_again(words)
     steps = check_query(one_word(words, "put the whole query in quotes: ctx q 'refs NAME | group file'"))
@@ -21442,8 +21577,8 @@ def q_verb(options: Options, words: List[str]) -> int:
     return 0
 
 
-def search_viewed(words: List[str], most: int) -> int:
-    """Run somebody's own search, and show its output as a query sees it, in at most `most` lines unless that is 0; its status."""
+def search_viewed(words: List[str], window: int) -> int:
+    """Run somebody's own search, and show its output as a query sees it, within a window as `show_search` has it; its status."""
     if len(words) < 2:
         raise CtxError("--from: no command", "write ctx q 'refs NAME' --from -- rg -n NAME")
     steps, argv = check_query(words[0]), words[1:]
@@ -21454,7 +21589,7 @@ def search_viewed(words: List[str], most: int) -> int:
     patient["budget", "inline"] = settings["budget", "content"]
     capture = new_capture("run", argv, patient)
     capture.run(argv)
-    return show_search(capture, steps, settings, most)
+    return show_search(capture, steps, settings, window)
 
 
 def suite_again(words: List[str]) -> int:
@@ -21905,6 +22040,7 @@ cannot be classified. Counts are complete; the page is not, and `next:` leads on
          [("--explain", "", "only tell what each stage takes, gives and costs at most"),
           ("--from", "", "run the search behind -- and view its output: as it is where it is small, else definitions first, then the rest"),
           ("--lines", "N", "with --from: show at most so many lines, as head behind it would"),
+          ("--tail", "N", "with --from: the same as tail behind it would"),
           ("--else", "", "show the last failure of the test suite behind -- if it is certain to fail in the same way again, else run it"), _JSON],
          "Sources: %s.\nStages: %s.\ndocs/query.md has all of them with examples. Every answer is kept; its rows are lines of run:HEX." % (
              ", ".join(stage.name for stage in _SOURCE_STAGES), ", ".join(stage.name for stage in _FURTHER_STAGES)),
