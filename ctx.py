@@ -10483,7 +10483,7 @@ class _Report:
             if 0 <= near < len(marks) and not case.file:
                 case.file = _group(marks[near][1], "suite", "ok", "broken")
             if not case.name:
-                case.name, case.kind = case.file, "error"
+                case.name, case.kind = case.file, "error" if case.file else ""
         for at, m in marks:
             if _group(m, "suite", "broken"):
                 cases.append(_Case("error" if _group(m, "broken") else "suite", _group(m, "suite", "broken"), page, at, m.end(), _SUITES, b"", b"", _group(m, "message")))
@@ -10650,7 +10650,7 @@ def _counts(text: bytes, prefix: str) -> Dict[str, int]:
     if rx(rb"^[A-Za-z][^\d]*\d").search(text):
         pairs = [(m.group(1), m.group(2)) for m in rx(rb"([A-Za-z][A-Za-z ]*?)(?:[:=]| ) *(\d+)").finditer(text)]
     else:
-        pairs = [(m.group(2), m.group(1)) for m in rx(rb"(\d+) +([A-Za-z]+)").finditer(text)]
+        pairs = [(m.group(2), m.group(1)) for m in rx(rb"(\d+) +(?!of )([A-Za-z]+)").finditer(text)]
     for name, count in pairs:
         label = prefix + name.decode("ascii").strip().lower()
         counts[label] = counts.get(label, 0) + int(count)
@@ -10890,18 +10890,18 @@ _GTEST_RAN = (
 RUNNERS: List[Runner] = [
     Runner(
         "jest", (b"\nTest Suites: ",),
-        heads=(rb"  \xe2\x97\x8f (?!Console$|Test suite failed to run$)(?P<name>\S[^\n]*)\n$", rb"  \xe2\x97\x8f Test suite failed to run\n$"),
+        heads=(rb"  \xe2\x97\x8f (?!Console$|Test suite failed to run$)(?P<name>\S[^\n]*(?:\n[^\s:][^\n]*){0,3})\n$", rb"  \xe2\x97\x8f Test suite failed to run\n$"),
         closing=(rb"Test Suites: (?P<suites>[^\n]*)\nTests: +(?P<tests>[^\n]*)(?:\n(?:Snapshots|Time): [^\n]*)*(?:\nRan all test suites[^\n]*)?",),
         suite_claims=("suites failed",),
-        suites=rb" ?(?:FAIL +(?P<suite>[^\n]*?)|PASS +(?P<ok>[^\n]*?))(?: \([\d.]+ m?s\))?$",
+        suites=rb" ?(?:(?:FAIL +|(?:::group::|##\[group\])Errors thrown in )(?P<suite>[^\n]*?)|PASS +(?P<ok>[^\n]*?))(?: \([\d.]+ m?s\))?$",
         join=b" \xe2\x80\xba ", end=rb"(?:Snapshot Summary$|Summary of all failing tests$|Test Suites: | \xe2\x80\xba )",
         location=(_JS_FRAME,), message=(rb"Details:\n\n +(?P<message>\S[^\n]*)",),
         notes=rb"Jest: [^\n]* coverage threshold [^\n]*|Jest did not exit [^\n]*",
     ),
     Runner(
         "vitest", (b"Test Files  ",),
-        heads=(rb" FAIL  (?:\|[^|\n]*\| )?(?:(?P<file>[^\n]+?) \[ [^\n]* \]|(?P<name>[^\n]* > [^\n]*?))$",),
-        region=rb"(?:\xe2\x8e\xaf)+ ?Failed (?:Tests|Suites|Benchmarks|Type\w*) \d+ ?\xe2\x8e\xaf", leave=rb" *Test Files  ", shared=True,
+        heads=(rb" FAIL  (?:\|[^|\n]*\| )?(?:(?P<file>[^\n]+?) \[ [^\n]* \]|(?P<name>[^\n]* > [^\n]*?(?:\n(?! FAIL |[^\n]*: )[^\n]+(?=\n[\w ]*Error: ))?))$",),
+        region=rb"(?:\xe2\x8e\xaf)+ ?Failed (?P<kind>Tests|Suites|Benchmarks|Type\w*) \d+ ?\xe2\x8e\xaf", kinds={b"Suites": "suite"}, leave=rb" *Test Files  ", shared=True,
         closing=(rb" *Test Files  (?P<suites>[^\n]*)\n(?: *Tests  (?P<tests>[^\n]*))?(?:\n *(?:Type Errors|Errors|Start at|Duration)  [^\n]*)*",),
         end=rb"(?:\xe2\x8e\xaf){3}|(?: *Test Files  )",
         location=(rb"^ \xe2\x9d\xaf (?:[^\n]* )?(?P<location>\S+:\d+:\d+)$",),
