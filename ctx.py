@@ -10385,21 +10385,21 @@ class Runner:
     for in a report. `success` finds what a passing run says; `sure` runners are known by their heads even when nothing closes the report. `read` is the
     function for a format that lines do not tell; `details` find lines that tell where or why a test failed that another line names. `after`: reports follow the closing counts. `shared`: heads that follow each other have one report. `leave` closes
     the region where that is not `end`. `nest` parts the names of a test and its subtests: one with failing subtests counts as a suite.
-    `above` finds the lines between which a report stands that comes before its head.
+    `above` finds the lines between which a report stands that comes before its head. `starts` finds what every run begins with.
     """
 
     __slots__ = ("name", "match", "heads", "lists", "closing", "claims", "suite_claims", "suites", "kinds", "region", "end", "location", "message",
-                 "success", "notes", "opens", "join", "under", "sure", "after", "shared", "leave", "nest", "details", "above", "read")  # fmt: skip
+                 "success", "notes", "opens", "join", "under", "sure", "after", "shared", "leave", "nest", "details", "above", "read", "starts")  # fmt: skip
 
     def __init__(self, name: str, match: Sequence[bytes], heads: Sequence[bytes] = (), lists: Sequence[Tuple[bytes, bytes]] = (), closing: Sequence[bytes] = (),
                  claims: Sequence[str] = ("failed",), suite_claims: Sequence[str] = (), suites: bytes = b"", kinds: Optional[Dict[bytes, str]] = None,
                  region: bytes = b"", end: bytes = b"", location: Sequence[bytes] = (), message: Sequence[bytes] = (), success: bytes = b"", notes: bytes = b"",
                  opens: Sequence[bytes] = (), join: bytes = b" ", under: bool = False, sure: bool = False, after: bool = False, shared: bool = False, leave: bytes = b"", nest: bytes = b"", details: Sequence[bytes] = (),
-                 above: bytes = b"", read: Optional[Callable[[_Reading], Tuple[List[_Case], Dict[str, int]]]] = None) -> None:  # fmt: skip
+                 above: bytes = b"", read: Optional[Callable[[_Reading], Tuple[List[_Case], Dict[str, int]]]] = None, starts: bytes = b"") -> None:  # fmt: skip
         self.name, self.match, self.heads, self.lists, self.closing = name, match, heads, lists, closing
         self.claims, self.suite_claims, self.suites, self.kinds = claims, suite_claims, suites, kinds or {}
         self.region, self.end, self.location, self.message, self.success, self.notes = region, end, location, message, success, notes
-        self.opens, self.join, self.under, self.sure, self.after, self.shared, self.leave, self.nest, self.details, self.above, self.read = opens, join, under, sure, after, shared, leave or end, nest, details, above, read
+        self.opens, self.join, self.under, self.sure, self.after, self.shared, self.leave, self.nest, self.details, self.above, self.read, self.starts = opens, join, under, sure, after, shared, leave or end, nest, details, above, read, starts
 
 
 class _Case:
@@ -10468,6 +10468,12 @@ class _Report:
                     found.append(self.case(page, one, account))
                     at = one.end()
                     one = line.match(text, at)
+        if row.opens and rx(rb"\s*(?:=== RUN|ok  \t|\?   \t|# |go: )").match(text) and row.opens[-1] % b"" in text:  # all is there: what never began, a test printed
+            found = [case for case in found if case.account or case.name.startswith(b"Benchmark") or row.opens[-1] % case.name + b"\n" in text]
+        listed = {case.name for case in found if 0 < case.account < _DETAIL} if row.join != b" " else set()
+        for case in found:  # a head may tell the step that failed, too
+            if not case.account and case.name not in listed:
+                case.name = next((name for name in listed if case.name.startswith(name + row.join)), case.name)
         marks = [(m.start(), m) for m in page.find(row.suites)] if row.suites else []
         self.give_files(page, found, marks)
         if not found:
@@ -10502,7 +10508,7 @@ class _Report:
     def case(self, page: _Reading, m: Match[bytes], account: int) -> _Case:
         """What a line names."""
         titles = _group(m, "titles")
-        name = self.row.join.join(part.strip() for part in titles.split(b"\n")) if titles else _group(m, "name").strip()
+        name = self.row.join.join(part.strip() for part in rx(rb"\n +").split(titles)) if titles else _group(m, "name").strip()
         kind = self.row.kinds.get(_group(m, "kind"), "failed")
         case = _Case(kind, name, page, m.start(), m.end(), account, _group(m, "file"), _group(m, "location"), _group(m, "message").strip())
         case.id = _group(m, "id").strip()
@@ -10536,7 +10542,7 @@ class _Report:
             if 0 <= near < len(marks) and not case.file:
                 case.file = _group(marks[near][1], "suite", "ok", "broken")
             if not case.name:
-                case.name, case.kind = case.file, "error"
+                case.name, case.kind = case.file, "error" if case.file else ""
         for at, m in marks:
             if _group(m, "suite", "broken"):
                 cases.append(_Case("error" if _group(m, "broken") else "suite", _group(m, "suite", "broken"), page, at, m.end(), _SUITES, b"", b"", _group(m, "message")))
@@ -10546,6 +10552,7 @@ class _Report:
     def evidence(self, sampled: bool) -> Optional[Evidence]:
         """The evidence, each test once; None when this runner said nothing."""
         row = self.row
+        self.forget_printed()
         closed = self.closings or self.told or self.passed
         if not closed and not (row.sure and self.cases):
             return None
@@ -10574,6 +10581,18 @@ class _Report:
         _explain_tests(evidence.facts, {page.source.name: page.source for page in self.pages})
         evidence.span = self.spans()
         return evidence
+
+    def forget_printed(self) -> None:
+        """Drop closing counts, and what they count, that a test printed: one start has one close, and the last run's report alone can be cut short."""
+        units = self.units()
+        for number in reversed(range(len(units) - 1)):
+            (page, closing), (other, later) = self.closings[number : number + 2]
+            cut = self.row.after and (_claimed(self.totals(number), self.row.claims) or 0) > len(units[number])
+            starts = [m.start() for m in page.find(self.row.starts)] if self.row.starts and page is other else [len(page.text)]
+            if cut or (starts and starts[0] < closing.start() and not any(closing.start() < at < later.start() for at in starts)):
+                printed = set(map(id, units[number]))
+                self.cases = [case for case in self.cases if id(case) not in printed]
+                del self.closings[number]
 
     def totals(self, unit: int = -1) -> Dict[str, int]:
         """The tool's own counts, of one unit or of all."""
@@ -10626,7 +10645,7 @@ class _Report:
         units: List[List[_Case]] = [[] for _ in self.closings]
         own: Dict[int, List[Tuple[int, int]]] = {}
         for number, (page, m) in enumerate(self.closings):
-            own.setdefault(id(page), []).append((m.start(), number))
+            own.setdefault(id(page), []).append((m.start() if self.row.after else m.end(), number))
         for case in self.cases:
             ends = own.get(id(case.page), [(0, 0)])
             at = bisect_right(ends, (case.start, len(units))) - (1 if self.row.after else 0)
@@ -10703,7 +10722,7 @@ def _counts(text: bytes, prefix: str) -> Dict[str, int]:
     if rx(rb"^[A-Za-z][^\d]*\d").search(text):
         pairs = [(m.group(1), m.group(2)) for m in rx(rb"([A-Za-z][A-Za-z ]*?)(?:[:=]| ) *(\d+)").finditer(text)]
     else:
-        pairs = [(m.group(2), m.group(1)) for m in rx(rb"(\d+) +([A-Za-z]+)").finditer(text)]
+        pairs = [(m.group(2), m.group(1)) for m in rx(rb"(\d+) +(?!of )([A-Za-z]+)").finditer(text)]
     for name, count in pairs:
         label = prefix + name.decode("ascii").strip().lower()
         counts[label] = counts.get(label, 0) + int(count)
@@ -10870,28 +10889,31 @@ def _read_node(page: _Reading) -> Tuple[List[_Case], Dict[str, int]]:
     cases: List[_Case] = []
     below: List[Tuple[int, _Case]] = []
     places: Dict[bytes, List[Tuple[bytes, int, int, int]]] = {}
-    listed = list(page.find(rb"test at (?P<location>[^\n]*:\d+:\d+)\n\xe2\x9c\x96 (?P<name>[^\n]*?)(?: \([\d.]+ms\))?(?: #[^\n]*)?$"))
+    title = rb"(?:(?P<name>[^\n]*?(?:\n[^\s\xe2\xef][^\n]*?)?) \([\d.]+ms\)(?P<tag> #[^\n]*)?|(?P<bare>[^\n]*))$"
+    listed = list(page.find(rb"test at (?P<location>[^\n]*:\d+:\d+)\n\xe2\x9c\x96 " + title))
     ends = [m.start() for m in listed[1:]] + [len(text)]
     for m, end in zip(listed, ends):
-        places.setdefault(m.group("name"), []).append((m.group("location"), m.start(), m.end(), min(end, m.end() + _BODY)))
-    line = rb"(?P<indent> *)(?P<mark>\xe2\x9c\x96|\xe2\x96\xb6|\xe2\x9c\x94) (?P<name>[^\n]*?) \([\d.]+ms\)(?: #[^\n]*)?$"
+        places.setdefault(_group(m, "name", "bare"), []).append((m.group("location"), m.start(), m.end(), min(end, m.end() + _BODY)))
     taken = {text.find(b"\n", m.start() + 1) for m in listed}
-    for m in page.find(line):
-        depth = len(m.group("indent"))
+    for m in page.find(rb"(?P<indent> *)(?P<mark>\xe2\x9c\x96|\xe2\x96\xb6|\xe2\x9c\x94) " + title):
+        opens = m.group("mark") == b"\xe2\x96\xb6" and m.group("name") is None
+        if opens or m.start() in taken or (m.group("tag") or b"").startswith(b" # TODO"):
+            continue
+        depth, name = len(m.group("indent")), _group(m, "name", "bare")
         under = [case for at, case in below if at > depth]
         below = [(at, case) for at, case in below if at <= depth]
-        if m.start() in taken or m.group("mark") != b"\xe2\x9c\x96":
+        for child in under:
+            child.name = name + b" " + child.name
+        below += [(depth, child) for child in under]
+        if m.group("mark") == b"\xe2\x9c\x94" or not (under or m.group("mark") == b"\xe2\x9c\x96" or places.get(name)):
             continue
-        name = m.group("name")
         case = _Case("suite" if under else "failed", name, page, m.start(), m.end())
         if not under and places.get(name):
             case.location, case.start, case.body, case.end = places[name].pop(0)
-        elif not under and listed:
+        elif not under and (listed or m.group("name") is None):
             continue  # printed by a test
-        for child in under:
-            child.name = name + b" " + child.name
         cases.append(case)
-        below += [(depth, child) for child in under] + [(depth, case)]
+        below.append((depth, case))
     return cases, {}
 
 
@@ -10943,18 +10965,18 @@ _GTEST_RAN = (
 RUNNERS: List[Runner] = [
     Runner(
         "jest", (b"\nTest Suites: ",),
-        heads=(rb"  \xe2\x97\x8f (?!Console$|Test suite failed to run$)(?P<name>\S[^\n]*)\n$", rb"  \xe2\x97\x8f Test suite failed to run\n$"),
+        heads=(rb"  \xe2\x97\x8f (?!Console$|Test suite failed to run$)(?P<name>\S[^\n]*(?:\n[^\s:][^\n]*){0,3})\n$", rb"  \xe2\x97\x8f Test suite failed to run\n$"),
         closing=(rb"Test Suites: (?P<suites>[^\n]*)\nTests: +(?P<tests>[^\n]*)(?:\n(?:Snapshots|Time): [^\n]*)*(?:\nRan all test suites[^\n]*)?",),
         suite_claims=("suites failed",),
-        suites=rb" ?(?:FAIL +(?P<suite>[^\n]*?)|PASS +(?P<ok>[^\n]*?))(?: \([\d.]+ m?s\))?$",
+        suites=rb" ?(?:(?:FAIL +|(?:::group::|##\[group\])Errors thrown in )(?P<suite>[^\n]*?)|PASS +(?P<ok>[^\n]*?))(?: \([\d.]+ m?s\))?$",
         join=b" \xe2\x80\xba ", end=rb"(?:Snapshot Summary$|Summary of all failing tests$|Test Suites: | \xe2\x80\xba )",
         location=(_JS_FRAME,), message=(rb"Details:\n\n +(?P<message>\S[^\n]*)",),
         notes=rb"Jest: [^\n]* coverage threshold [^\n]*|Jest did not exit [^\n]*",
     ),
     Runner(
         "vitest", (b"Test Files  ",),
-        heads=(rb" FAIL  (?:\|[^|\n]*\| )?(?:(?P<file>[^\n]+?) \[ [^\n]* \]|(?P<name>[^\n]* > [^\n]*?))$",),
-        region=rb"(?:\xe2\x8e\xaf)+ ?Failed (?:Tests|Suites|Benchmarks|Type\w*) \d+ ?\xe2\x8e\xaf", leave=rb" *Test Files  ", shared=True,
+        heads=(rb" FAIL  (?:\|[^|\n]*\| )?(?:(?P<file>[^\n]+?) \[ [^\n]* \]|(?P<name>[^\n]* > [^\n]*?(?:\n(?! FAIL |[^\n]*: )[^\n]+(?=\n[\w ]*Error: ))?))$",),
+        region=rb"(?:\xe2\x8e\xaf)+ ?Failed (?P<kind>Tests|Suites|Benchmarks|Type\w*) \d+ ?\xe2\x8e\xaf", kinds={b"Suites": "suite"}, leave=rb" *Test Files  ", shared=True, starts=rb" (?:RUN|DEV) +v\d",
         closing=(rb" *Test Files  (?P<suites>[^\n]*)\n(?: *Tests  (?P<tests>[^\n]*))?(?:\n *(?:Type Errors|Errors|Start at|Duration)  [^\n]*)*",),
         end=rb"(?:\xe2\x8e\xaf){3}|(?: *Test Files  )",
         location=(rb"^ \xe2\x9d\xaf (?:[^\n]* )?(?P<location>\S+:\d+:\d+)$",),
@@ -10962,7 +10984,7 @@ RUNNERS: List[Runner] = [
     ),
     Runner(
         "mocha", (b" passing (", b" failing\n"),
-        heads=(rb"  \d+\) (?P<titles>[^\n]*(?:\n {7,}[^\n]+)*?):$(?=\n(?! {7}))",),
+        heads=(rb"  \d+\) (?P<titles>[^\n]*(?:\n(?: {7,}|\S)[^\n]+)*?):$(?=\n(?! {7}))",),
         closing=(rb"  (?P<passing>\d+) passing \([^\n]*\)$(?:\n  (?P<pending>\d+) pending)?(?:\n  (?P<failing>\d+) failing)?",),
         claims=("failing",), region=rb"  \d+ failing$", end=rb"  \d+ passing \(", after=True, location=(_JS_FRAME,),
     ),
@@ -11011,19 +11033,19 @@ RUNNERS: List[Runner] = [
            message=(rb"^ *error: \|-\n\s*(?P<message>[^\n]+)", rb"^ *message: \|\n(?: *\(in [^\n]*\n)? *(?P<message>[^\n]+)", rb"^ *(?:error|message): (?!''$|\"\"$)(?P<message>[^\n]+)$", rb"^# +(?P<message>`[^\n]*)",
                     rb"^ *(?P<message>(?:expected|wanted): [^\n]+)", rb"^ +(?P<message>(?!---)[^\n]+)")),
     Runner("go-test", (b"--- FAIL: ", b"FAIL\t", b"ok  \t", b"panic: "),
-           heads=(rb" *--- FAIL: (?P<name>\S+) \([\d.]+s\)$",), join=b".", nest=b"/",
+           heads=(rb"(?:| {4}(?=--- FAIL: \S*/)| {8}(?=--- FAIL: (?:\S*/){2})| {12,}(?=--- FAIL: (?:\S*/){3})|[^\n]*\S(?=--- FAIL: (?:Test|Example|Fuzz)))--- FAIL: (?P<name>\S+) \([\d.]+s\)$",), join=b".", nest=b"/",
            lists=((rb"\t?running tests:$", rb"\t+(?P<name>\S+) \("), (b"", rb"[\w./-]+\.(?P<name>(?:Test|Example|Fuzz|Benchmark)\w*)\([^\n]*\)\n\t(?P<location>\S+:\d+)[^\n]*\ntesting\.tRunner\(")),
            suites=rb"(?:FAIL\t(?P<suite>\S+)\t[\d.]+s|FAIL\t(?P<broken>\S+) \[(?P<message>[a-z ]+)\]|ok  \t(?P<ok>\S+)\t[^\n]*|\?   \t(?P<none>\S+)\t[^\n]*)$", under=True, sure=True,
            success=rb"(?:ok  \t\S+\t(?:[\d.]+s|\(cached\))[^\n]*|FAIL\t\S+\t[\d.]+s|FAIL\t\S+ \[[a-z ]+\])$", end=rb"(?:FAIL|PASS|ok  \t[^\n]*|exit status \d+)$|=== | *--- (?:PASS|SKIP): ",
            location=(rb"^ +(?P<location>\S+\.go:\d+): ", rb"^\t(?P<location>\S+\.go:\d+)"), message=(rb"^ +\S+\.go:\d+: (?P<message>[^\n]*)", rb"^(?P<message>panic: [^\n]*)"),
-           opens=(b"=== NAME  %s", b"=== RUN   %s"), notes=rb"panic: test timed out[^\n]*"),
+           opens=(b"=== NAME  %s", b"=== CONT  %s", b"=== RUN   %s"), notes=rb"panic: test timed out[^\n]*"),
     Runner("go-json", (b"\"Action\":\"",), claims=("fail",), join=b".", nest=b"/", read=_read_go_json),
     Runner(
         "cargo-test", (b"\ntest result: ",),
         heads=(rb"---- (?P<name>[^\n]+?) (?:stdout|stderr) ----$",),
-        lists=((b"", rb"test (?P<name>[^\n]+?)(?: - should panic)? \.\.\. FAILED$"), (rb"failures:(?=\n    \S)", rb"    (?P<name>\S[^\n]*)$")),
+        lists=((b"", rb"test (?P<name>(?:(?! \.\.\. )[^\n])+?)(?: - (?:should panic|compile(?: fail)?))? \.\.\. FAILED$"), (rb"failures:(?=(?:\n    \S[^\n]*)+\n\ntest result: )", rb"    (?P<name>\S[^\n]*)$")),
         closing=(rb"test result: (?:ok|FAILED)\. (?P<passed>\d+) passed; (?P<failed>\d+) failed; (?P<ignored>\d+) ignored; (?P<measured>\d+) measured; (?P<filtered_out>\d+) filtered out",),
-        end=rb"failures:\n(?: {4}[^\n]*\n)+\ntest result: FAILED\. \d+ passed; \d+ failed; \d+ ignored",
+        starts=rb"running \d+ tests?$", notes=rb"  process didn't exit successfully: [^\n]*\(signal[^\n]*", end=rb"failures:\n(?: {4}[^\n]*\n)+\ntest result: FAILED\. \d+ passed; \d+ failed; \d+ ignored",
         details=(rb"thread '(?P<name>[^'\n]+)'(?: \(\d+\))? panicked at (?P<location>[^\s:']+:\d+:\d+):\n(?P<message>[^\n]+)",),
         location=(rb"panicked at (?:'[^\n]*', )?(?P<location>[^\s:'][^\n:']*:\d+:\d+)", rb"^ *--> (?P<location>\S+:\d+:\d+)"),
         message=(rb"panicked at '(?P<message>[^\n]*)', \S+$", rb"panicked at [^\n]*:\n(?P<message>[^\n]+)", rb"^(?P<message>error(?:\[\w+\])?: [^\n]*)", rb"^(?P<message>Error: [^\n]*)"),
@@ -11090,7 +11112,7 @@ RUNNERS: List[Runner] = [
         lists=((rb"  \d+ (?:failed|interrupted)$", rb"    (?P<name>[^\n]*?:\d+:\d+ \xe2\x80\xba [^\n]*?)(?: (?:\xe2\x94\x80)+)?$"),),
         closing=(rb"(?=  \d+ (?:failed|flaky|passed|skipped|interrupted|did not run)\b)(?:  (?P<failed>\d+) failed\n(?: {4}[^\n]*\n)*)?(?:  (?P<interrupted>\d+) interrupted\n(?: {4}[^\n]*\n)*)?(?:  (?P<flaky>\d+) flaky\n(?: {4}[^\n]*\n)*)?"
                  rb"(?:  (?P<skipped>\d+) skipped\n)?(?:  (?P<did_not_run>\d+) did not run\n)?(?:  (?P<passed>\d+) passed \([^\n]*)?",),
-        claims=("failed", "interrupted"), end=rb"  \d+ (?:failed|flaky|passed|interrupted|skipped)$|  \[\d+/\d+\]", location=(_JS_FRAME,),
+        starts=rb"Running \d+ tests? using \d+ workers?", join=b" \xe2\x80\xba ", claims=("failed", "interrupted"), end=rb"  \d+ (?:failed|flaky|passed|interrupted|skipped)$|  \[\d+/\d+\]", location=(_JS_FRAME,),
     ),
     Runner(
         "surefire", (b"Tests run: ",),
