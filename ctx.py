@@ -8129,9 +8129,9 @@ _DIAGNOSTIC_CONTRACT = Contract(
     ("error", "step", "package", "unformatted"),
 )
 _DIAGNOSTIC_TOOLS = """
-    apt biome black bundler cargo checkstyle cmake codequality composer diagnostics docker dotnet esbuild eslint flake8 gcc go go-mod
-    golangci-lint gradle hadolint javac kotlinc linker make markdownlint maven mypy ninja npm phpstan pip pnpm poetry
-    prettier pylint pyright python rollup rubocop ruff ruff-format rustc sarif shellcheck stylelint swiftc tsc uv vite webpack
+    apt bandit biome black bundler cargo checkstyle cmake codequality composer cspell diagnostics docker dotnet esbuild eslint flake8 gcc go go-mod
+    golangci-lint gradle hadolint javac jshint kotlinc linker make markdownlint maven mypy ninja npm oxlint phpstan pip pnpm poetry
+    prettier pylint pyright python rollup rubocop ruff ruff-format rustc sarif shellcheck standard stylelint swiftc tsc ty uv vite webpack
     yamllint yarn
 """
 
@@ -9581,7 +9581,7 @@ _LEVELS: Dict[str, Tuple[str, float]] = {
 }  # fmt: skip
 _SEVERITIES: Dict[bytes, str] = {
     b"fatal": "fatal", b"fatal error": "fatal", b"critical": "fatal", b"blocker": "fatal", b"internal compiler error": "fatal",
-    b"error": "error", b"err": "error", b"failure": "error",
+    b"error": "error", b"err": "error", b"failure": "error", b"runtime error": "error",
     b"warning": "warning", b"warn": "warning", b"deprecation warning": "warning",
     b"info": "style", b"information": "style", b"style": "style", b"hint": "style", b"notice": "style", b"convention": "style",
     b"refactor": "style",
@@ -9734,10 +9734,12 @@ class _Reporter:
             once.setdefault((fact.identity, fact.location, fact.message) if self.row.repeats else number, fact)
         evidence.facts = list(once.values())
         evidence.totals = {name.replace("_", " "): count for name, count in totals.items()}
-        claims = [name for name in self.row.claims if name.lstrip("-") in totals]
+        told = (self.row.claims, self.row.claims and ("errors", "warnings"))
+        counted = next((names for names in told if any(name.lstrip("-") in totals for name in names)), ())
+        claims = [name for name in counted if name.lstrip("-") in totals]
         if claims:
             total = sum(-totals[name[1:]] if name.startswith("-") else totals[name] for name in claims)
-            apart = ("step", "warning", "style") if "errors" in claims and "warnings" not in self.row.claims else ("step",)
+            apart = ("step", "warning", "style") if "errors" in claims and "warnings" not in counted else ("step",)
             known, often = (sum(1 for fact in facts if fact.kind not in apart) for facts in (evidence.facts, raw))
             if total == often:  # it counts what it repeats
                 evidence.facts = raw
@@ -9896,11 +9898,17 @@ _JSON_TOOLS: List[Tuple[str, Sequence[str], Sequence[str]]] = [
       "description", "")),
     ("gcc", ("kind", "locations"),
      ("locations.0.caret.file", "locations.0.caret.line", "locations.0.caret.column", "option", "message", "kind")),
+    ("bandit", ("test_id", "issue_text"), ("filename", "line_number", "col_offset", "test_id", "issue_text", "issue_severity")),
+    ("biome", ("category", "location", "advices"),
+     ("location.path", "location.start.line", "location.start.column", "category", "message", "severity")),
+    ("oxlint", ("labels", "filename"), ("filename", "labels.0.span.line", "labels.0.span.column", "code", "message", "severity")),
+    ("diagnostics", ("location", "message"),
+     ("location.path", "location.range.start.line", "location.range.start.column", "code.value", "message", "severity")),
     ("markdownlint", ("ruleNames", "lineNumber"),
      ("fileName", "lineNumber", "errorRange.0", "ruleNames.0", "ruleDescription", "severity")),
 ]  # fmt: skip
-_JSON_LITERALS = (b'"line"', b'"row"', b'"Line"', b'"lineNumber"', b'"line_start"')
-_JSON_REPORT = Dialect("", _JSON_LITERALS, (), severity={b"2": "error", b"1": "warning"})  # eslint's numbers
+_JSON_LITERALS = (b'"line"', b'"line_number"', b'"begin"', b'"row"', b'"Line"', b'"lineNumber"', b'"line_start"')
+_JSON_REPORT = Dialect("", _JSON_LITERALS, (), severity={b"2": "error", b"1": "warning", b"HIGH": "error", b"MEDIUM": "warning", b"LOW": "style"})  # eslint's numbers
 
 
 def _of_json(page: _Reading) -> List[Evidence]:
@@ -10029,11 +10037,14 @@ def try_profile(row: Dialect, source: Source) -> Tuple[Optional[Evidence], List[
 
 # ── the table ──
 
-# a path at the start of a line; one with blanks shows by a slash before them that it is no sentence
-_AT_PATH = rb"(?P<path>(?:[A-Za-z]:[\\/][^:\n]{0,400}|(?![>|+=*#'\"`$<-])(?:[^\s:\\/]*[\\/][^:\n]{0,400}|[^\s:]{1,400}))"
+# a path at the start of a line; one with blanks has single ones, and does not start like a sentence about a place
+_AT_PATH = (
+    rb"(?P<path>(?:[A-Za-z]:[\\/][^:\n]{0,400}|(?![>|+=*#'\"`$<-])(?:[^\s:\\/]*[\\/][^:\n]{0,400}|[^\s:]{1,400}"
+    rb"|(?![A-Z][a-z]+ (?:in|at|on|from|of) |[Ii]n |[Aa]t |[Oo]n |[Ff]rom |[Ss]ee |[Ff]ile |and |the )\w[\w.+()@-]*(?: [\w(@][\w.+()@/\\-]*){1,8}))"
+)
 _NO_CODE = rb"(?![^\n]*[a-z]\]$)"
-_CODED = rb"(?=(?:[A-Za-z]:)?[^:\n]*:\d+(?::\d+)?: \[?[A-Zi])"  # most lines fail here, which is fast
-_HEADING = rb"(?P<path>(?:[A-Za-z]:)?(?!\s)[^\n:;{}=]*[^\s:;{}=,.])"  # one with nothing else in its line
+_CODED = rb"(?=(?:[A-Za-z]:)?[^:\n]*:(?:cell \d+:)?\d+(?::\d+)?: \[?[A-Zi])"  # most lines fail here, which is fast
+_HEADING = rb"(?P<path>(?:[A-Za-z]:)?(?!\s|[^\n]*  )[^\n:;{}=]*[^\s:;{}=,.])"  # one with nothing else in its line, and no columns
 _AT_COLUMN = rb":(?P<line>\d+):(?P<col>\d+)"
 _AT_LINE = rb":(?P<line>\d+)(?::(?P<col>\d+))?"
 _REST = rb"(?P<message>[^\n]*)"
@@ -10046,11 +10057,20 @@ _FLAKE = {
     b"": "error 5", b"F": "error 7", b"F8": "error 8", b"E9": "error 10", b"E": "error 4", b"W": "error 4", b"C": "error 4",
     b"D": "error 3", b"ANN": "error 3",
 }  # fmt: skip
+_ESLINT_CODE = rb"(?:@?[\w.-]+/)*[\w.-]+(?:\([\w/-]+\))?"
+_RISKS = {b"HIGH": "error", b"MEDIUM": "warning", b"LOW": "style", b"High": "error", b"Medium": "warning", b"Low": "style"}
 _RUFF_CODE = rb"(?P<code>[A-Z]{1,6}\d{2,5}|invalid-syntax|io-error)"
 _RUFF_SUMMARY = (
     rb"Found (?P<errors>\d+) errors?(?: \(\d+ fixed, \d+ remaining\))?\.$",
     rb"\[\*\] (?P<fixable>\d+) (?:potentially )?fixable with",
 )
+
+# above a frame that starts with the place
+_FRAMED = (
+    rb"  (?P<severity>\xc3\x97|x|\xe2\x9a\xa0|!) (?:(?P<code>[\w@/-]+\([\w/-]+\)): )?(?P<message>[^\n]+)\n"
+    rb"(?: +[^\s,\xe2][^\n]*\n| +\xe2\x94\x82 [^\n]*\n){0,8}? +(?:\xe2\x95\xad\xe2\x94\x80|,-)\[(?P<path>[^\n]+?)" + _AT_COLUMN + rb"\]$"
+)
+_SIGNS = {"×".encode(): "error", b"x": "error", "⚠".encode(): "warning", b"!": "warning"}
 
 
 DIAGNOSTICS: List[Dialect] = [
@@ -10065,15 +10085,20 @@ DIAGNOSTICS: List[Dialect] = [
         rb"warning: [^\n]* generated (?P<warnings>\d+) warnings?(?: \((?P<duplicates>\d+) duplicates?)?",
         rb"warning: (?P<warnings>\d+) warnings? emitted"), claims=("errors", "warnings", "-duplicates"), repeats=True,
         more=rb"[ \t]|\d+ +[|\\/]|\.\.\.$|$", sign=rb"^ *--> [^\n]*\.rs:|\.rs:\d+:\d+: |could not compile|aborting due"),
+    Dialect("ty", (b"--> ", b": error[", b": warning["),
+        (rb"(?P<severity>error|warning)\[(?P<code>[\w-]+)\]: (?P<message>[^\n]+)\n *--> " + _AT_PATH + rb"(?::cell \d+)?)" + _AT_COLUMN + rb"$",
+        _AT_PATH + rb"(?::cell \d+)?)" + _AT_COLUMN + rb": (?P<severity>error|warning)\[(?P<code>[\w-]+)\] " + _REST),
+        summary=(rb"Found (?P<diagnostics>\d+) diagnostics?$",), claims=("diagnostics",), more=rb"[ \t]|\d+ +[|/]|info: |help: ",
+        sign=rb"^Found \d+ diagnostics?$"),
     Dialect("ruff", (b"--> ",),
-        (_RUFF_CODE + rb":? (?:\[\*\] )?(?P<message>[^\n]+)\n *--> " + _AT_PATH + rb")" + _AT_COLUMN + rb"$",
-        rb"error\[(?P<code>[\w-]+)\]: (?P<message>[^\n]+)\n *--> " + _AT_PATH + rb"\.(?:pyi?|ipynb|toml))" + _AT_COLUMN + rb"$"),
+        (_RUFF_CODE + rb":? (?:\[\*\] )?(?P<message>[^\n]+)\n *--> " + _AT_PATH + rb"(?::cell \d+)?)" + _AT_COLUMN + rb"$",
+        rb"error\[(?P<code>[\w-]+)\]: (?P<message>[^\n]+)\n *--> " + _AT_PATH + rb"\.(?:pyi?|ipynb(?::cell \d+)?|toml))" + _AT_COLUMN + rb"$"),
         severity=_FLAKE, summary=_RUFF_SUMMARY, success=rb"All checks passed!$", claims=("errors",),
         more=rb"[ \t]|\d+ +[|/]|help: |-{20}"),
-    Dialect("ruff", (b".py", b".ipynb"), (rb" +(?P<line>\d+):(?P<col>\d+) +" + _RUFF_CODE + rb":? (?:\[\*\] )?" + _REST,),
+    Dialect("ruff", (b".py", b".ipynb"), (rb" +(?:cell )?(?P<line>\d+(?=:\d+ )|\d+:\d+(?=:)):(?P<col>\d+) +" + _RUFF_CODE + rb":? (?:\[\*\] )?" + _REST,),
         locations=(rb"(?P<path>\S[^\n]*\.(?:pyi?|ipynb|toml)):$",), severity=_FLAKE, summary=_RUFF_SUMMARY, claims=("errors",)),
     Dialect("ruff", (b".py:", b".pyi:", b".ipynb:"),
-        (_CODED + _AT_PATH + rb"\.(?:pyi?|ipynb|toml))(?::cell \d+)?" + _AT_COLUMN + rb": " + _RUFF_CODE + rb":? (?:\[\*\] )?"
+        (_CODED + _AT_PATH + rb"\.(?:pyi?|ipynb(?::cell \d+)?|toml))" + _AT_COLUMN + rb": " + _RUFF_CODE + rb":? (?:\[\*\] )?"
             + _REST, _CODED + _AT_PATH + rb"\.(?:pyi?|ipynb|toml)):(?P<line>\d+): \[" + _RUFF_CODE + rb"\] " + _REST),
         severity=_FLAKE, summary=_RUFF_SUMMARY, claims=("errors",),
         sign=_NEAR_BY + rb"^Found \d+ errors?\.$|: [A-Z]+\d+ \[\*\] |: \[?(?:(?!E9)[EWF]\d+|C901)\]? [A-Z`\[]|: \[?invalid-syntax"),
@@ -10083,7 +10108,7 @@ DIAGNOSTICS: List[Dialect] = [
         rb"##vso\[task\.logissue type=(?:error|warning);sourcepath=(?P<path>[^;\n]+);linenumber="
             rb"(?P<line>\d+);columnnumber=(?P<col>\d+);code=(?P<code>[^;\n]*);\]" + _REST), severity=_FLAKE),
     Dialect("ruff-format", (b"Would reformat: ", b"unformatted: "), (rb"Would reformat: (?P<path>[^\n]+)",
-        rb"unformatted: (?P<message>[^\n]+)\n *--> " + _AT_PATH + rb")" + _AT_COLUMN + rb"$"), severity={b"": "unformatted"},
+        rb"unformatted: (?P<message>[^\n]+)\n *--> " + _AT_PATH + rb"(?::cell \d+)?)" + _AT_COLUMN + rb"$"), severity={b"": "unformatted"},
         summary=(rb"(?P<would_be_reformatted>\d+) files? would be reformatted(?:, "
             rb"(?P<already_formatted>\d+) files? already formatted)?$",), success=rb"\d+ files? (?:already formatted|left unchanged|reformatted)(?:, \d+ files? left unchanged)?$",
         claims=("would_be_reformatted",), more=rb"[ \t]|\d+ +[|+-]"),
@@ -10091,9 +10116,15 @@ DIAGNOSTICS: List[Dialect] = [
         (_CODED + _AT_PATH + rb"\.pyi?)" + _AT_COLUMN + rb": (?P<code>[A-Z]{1,4}\d{2,4}) " + _REST,
         _CODED + _AT_PATH + rb"\.pyi?):(?P<line>\d+): \[(?P<code>[A-Z]{1,4}\d{2,4})\] " + _REST), severity=_FLAKE,
         sign=_NEAR_BY + rb": \[?E999\]? SyntaxError|: \[?[EW]\d+\]? [a-z]|: \[?F\d+\]? [a-z']|: \[?C901\]? '", more=rb" {4}|\t"),
-    Dialect("pylint", (b".py:",), (_CODED + _AT_PATH + rb"\.pyi?)" + _AT_COLUMN + rb": (?P<code>[CRWEFI]\d{4}): " + _REST,
-        _CODED + _AT_PATH + rb"\.pyi?):(?P<line>\d+): \[(?P<code>[CRWEFI]\d{4})\([\w-]+\), ?[^\]\n]*\] " + _REST), severity=_PYLINT,
+    Dialect("pylint", (b".py:", b".py("), (_CODED + _AT_PATH + rb"\.pyi?)" + _AT_COLUMN + rb": (?P<code>[CRWEFI]\d{4}): " + _REST,
+        _CODED + _AT_PATH + rb"\.pyi?):(?P<line>\d+): \[(?P<code>[CRWEFI]\d{4})\([\w-]+\), ?[^\]\n]*\] " + _REST,
+        _AT_PATH + rb"\.pyi?)\((?P<line>\d+)\): \[(?P<code>[CRWEFI]\d{4})\([\w-]+\)[^\]\n]*\] " + _REST), severity=_PYLINT,
         success=rb"Your code has been rated at 10\.00/10", notes=rb"Your code has been rated at"),
+    Dialect("bandit", (b">> Issue: [",),
+        (rb">> Issue: \[(?P<code>B\d+)(?::\w+)?\] (?P<message>[^\n]+)\n +Severity: (?P<severity>\w+) [^\n]*\n(?:[^\n]*\n){0,3}? +Location: "
+            rb"(?P<path>[^\n]+?)" + _AT_LINE + rb"$",), severity=_RISKS, success=rb"\tNo issues identified\.$", claims=("low", "medium", "high"),
+        summary=(rb"\tTotal issues \(by severity\):\n\t\tUndefined: \d+\n\t\tLow: (?P<low>\d+)\n\t\tMedium: (?P<medium>\d+)\n\t\tHigh: (?P<high>\d+)$",),
+        more=rb"[ \t\d]"),
     Dialect("mypy", (b": error: ",), (_AT_PATH + rb"\.(?:pyi?|ipynb|pyx))" + _AT_LINE
             + rb"(?::\d+:\d+)?: (?P<severity>error): (?P<message>[^\n]*[^\s])  (?P<code>\[[a-z][a-z-]*\])$",
         _NO_CODE + _AT_PATH + rb"\.(?:pyi?|ipynb|pyx))" + _AT_LINE
@@ -10115,7 +10146,7 @@ DIAGNOSTICS: List[Dialect] = [
         _AT_PATH + rb")" + _AT_COLUMN + rb" - (?P<severity>error|warning) (?P<code>TS\d+): " + _REST,
         rb"(?P<severity>error) (?P<identity>TS\d+): " + _REST),
         summary=(rb"Found (?P<errors>\d+) errors? in (?:\d+ files|(?:the same file|[^\n]*:\d+))",
-        rb"(?:\[\S+ ?\S*\] )?Found (?P<errors>\d+) errors?\. Watching", rb"Found (?P<errors>\d+) errors?\.$"), more=rb"[ \t]|\d+ "),
+        rb"(?:\[?\d[\d:]+(?: [AP]M)?\]? (?:- )?)?Found (?P<errors>\d+) errors?\. Watching", rb"Found (?P<errors>\d+) errors?\.$"), more=rb"[ \t]|\d+ "),
     Dialect("shellcheck", (b" SC", b"[SC"), (rb"(?P<indent>[ \t]*)\^-*\^?-* (?P<code>SC\d+) \((?P<severity>\w+)\): " + _REST,),
         locations=(rb"In (?P<path>[^\n]+) line (?P<line>\d+):$",), more=rb"Did you mean|[ \t]"),
     Dialect("shellcheck", (b"[SC",),
@@ -10126,21 +10157,37 @@ DIAGNOSTICS: List[Dialect] = [
         locations=(_HEADING + rb"(?=\n +\d+:\d+ +(?:error|warning) )",),
         sign=rb"^ +\d+:\d+ +(?:error|warning) +\S[^\n]*  \([\w-]+\)$"),
     Dialect("eslint", (b" error ", b" warning "),
-        (rb" +(?P<line>\d+):(?P<col>\d+) +(?P<severity>error|warning) +(?P<message>\S[^\n]*?)(?:  +(?P<code>"
-            rb"(?:@?[\w.-]+/)*[\w.-]+))?$",), locations=(_HEADING + rb"(?=\n +\d+:\d+ +(?:error|warning) )",),
+        (rb" +(?P<line>\d+):(?P<col>\d+) +(?P<severity>error|warning) +(?P<message>\S[^\n]*?)(?:(?:\n(?! +\d+:\d+ |\n)[^\n]*?)"
+            rb"{0,8}?  +(?P<code>" + _ESLINT_CODE + rb"))?$",), locations=(_HEADING + rb"(?=\n +\d+:\d+ +(?:error|warning) )",),
         summary=(rb"(?:\xe2\x9c\x96|\xe2\x9c\x95|x|X|\xc3\x97) (?P<problems>\d+) problems? \((?P<errors>\d+) errors?, "
-            rb"(?P<warnings>\d+) warnings?\)",), more=rb"(?! +\d+:\d+ )[ \t]"),
+            rb"(?P<warnings>\d+) warnings?\)", rb"(?P<problems>\d+) problems?$",
+        rb"(?:(?P<errors>\d+) errors?)?(?: and )?(?:(?P<warnings>\d+) warnings?)? found\.$"), more=rb"(?! +\d+:\d+ )[ \t]",
+        claims=("problems",)),
     Dialect("eslint", (b" [Error", b" [Warning"),
-        (_AT_PATH + rb")" + _AT_COLUMN + rb": (?P<message>[^\n]*) \[(?P<severity>Error|Warning)(?:/(?P<code>[^\]\n]+))?\]$",),
-        summary=(rb"(?P<problems>\d+) problems?$",), claims=("problems",)),
+        (_AT_PATH + rb")" + _AT_COLUMN + rb": (?P<message>[^\n]*)(?:\n(?![^:\n]*:\d+:\d+: )[^\n]*){0,8}? \[(?P<severity>Error|"
+            rb"Warning)(?:/(?P<code>[^\]\n]+))?\]$",)),
     Dialect("eslint", (b", col ",), (_AT_PATH
-            + rb"): line (?P<line>\d+), col (?P<col>\d+), (?P<severity>Error|Warning) - (?P<message>[^\n]*?)(?: \("
-            rb"(?P<code>[^()\n]+)\))?$",), summary=(rb"(?P<problems>\d+) problems?$",), claims=("problems",)),
+            + rb"): line (?P<line>\d+), col (?P<col>\d+), (?P<severity>Error|Warning) - (?P<message>[^\n]*?)(?:(?:\n(?!\n)"
+            rb"(?![^:\n]*: line \d+, col )[^\n]*?){0,8}? \((?P<code>" + _ESLINT_CODE + rb")\))?$",)),
+    Dialect("eslint", (b"error: ", b"warning: "),
+        (rb"(?P<severity>error|warning): (?P<message>[^\n]*?)(?:\n(?!error: |warning: )[^\n]+?){0,8}?(?: \((?:null|(?P<code>" + _ESLINT_CODE
+            + rb"))\))? at (?P<path>[^\n]+?)" + _AT_COLUMN + rb":$",), more=rb"[ \t>]"),
+    Dialect("eslint", (b"): error ", b"): warning "),
+        (_AT_PATH + rb")\((?P<line>\d+),(?P<col>\d+)\): (?P<severity>error|warning) (?:(?P<code>" + _ESLINT_CODE + rb") )?: " + _REST,)),
     Dialect("yamllint", (b": [error] ", b": [warning] "),
         (_AT_PATH + rb")" + _AT_COLUMN + rb": \[(?P<severity>error|warning)\] (?P<message>[^\n]*?)(?: \((?P<code>[\w-]+)\))?$",)),
     Dialect("yamllint", (b"::error file=", b"::warning file="),
         (rb"::(?P<severity>error|warning) file=(?P<path>[^,\n]+),line=(?P<line>\d+),col=(?P<col>\d+)::(?P=line):(?P=col) "
             rb"\[(?P<code>[\w-]+)\] " + _REST,)),
+    Dialect("oxlint", ("─[".encode(), b",-["), (_FRAMED,), severity=_SIGNS, more=rb" |$",
+        summary=(rb"Found (?P<warnings>\d+) warnings? and (?P<errors>\d+) errors?\.$",), success=rb"Found 0 warnings and 0 errors\.$",
+        sign=rb"^Finished in \S+ on \d+ files? (?:with \d+ rules )?using "),
+    Dialect("jshint", (b": line ",), (_AT_PATH + rb"): line (?P<line>\d+), col (?P<col>\d+), " + _REST,), summary=(rb"(?P<errors>\d+) errors?$",)),
+    Dialect("standard", (b": ",), (rb" +" + _AT_PATH + rb"\.\w+)" + _AT_COLUMN + rb": (?P<message>[^\n]*?) \((?:null|(?P<code>" + _ESLINT_CODE + rb"))\)(?: \(warning\))?$",),
+        sign=rb"^standard: "),
+    Dialect("cspell", (b" - Unknown word (", b" - Forbidden word (", b" - Misspelled word ("),
+        (_AT_PATH + rb")" + _AT_COLUMN + rb" - (?P<message>\w+ word \((?P<code>[^)\n]+)\)[^\n]*)",),
+        summary=(rb"CSpell: Files checked: \d+, Issues found: (?P<issues>\d+) in ",), claims=("issues",)),
     Dialect("stylelint", ("✖".encode(), "⚠".encode()),
         (rb" +(?P<line>\d+):(?P<col>\d+) +(?P<severity>\xe2\x9c\x96|\xe2\x9a\xa0) +(?P<message>\S[^\n]*?)(?:  +"
             rb"(?P<code>[\w/@-]+))?$",), locations=(_HEADING + rb"(?=\n +\d+:\d+ +(?:\xe2\x9c\x96|\xe2\x9a\xa0) )",),
@@ -10148,13 +10195,13 @@ DIAGNOSTICS: List[Dialect] = [
         claims=("problems",)),
     Dialect("biome", ("━━".encode(),), (_AT_PATH + rb")" + _AT_COLUMN
             + rb" (?P<code>(?:lint|parse|syntax|suppressions|assist|organizeImports|plugin)\S*)(?:  FIXABLE)?"
-            rb"(?: [^\n]*)?\xe2\x94\x81\n+ +(?P<severity>\xc3\x97|!|i|\xe2\x84\xb9|\xe2\x9c\x96) (?P<message>[^\n]+)",
+            rb"(?: [^\n]*)?\xe2\x94\x81\n+ +(?P<severity>\xc3\x97|!|i|\xe2\x84\xb9|\xe2\x9c\x96|\xe2\x9a\xa0) (?P<message>[^\n]+)",
         _AT_PATH + rb")(?::(?P<line>\d+):(?P<col>\d+))? (?P<code>format|organizeImports|assist\S*|parse|lint\S*|"
-            rb"internalError\S*|files\S*)(?:  FIXABLE)? [^\n]*\xe2\x94\x81\n+ +(?P<severity>\xc3\x97|!|i|\xe2\x84\xb9) "
-            rb"(?P<message>[^\n]+)"), severity={"×".encode(): "error", b"!": "warning", b"i": "style", "ℹ".encode(): "style",
+            rb"internalError\S*|files\S*)(?:  FIXABLE)? [^\n]*\xe2\x94\x81\n+ +(?P<severity>\xc3\x97|!|i|\xe2\x84\xb9|\xe2\x9a\xa0) "
+            rb"(?P<message>[^\n]+)"), severity={"×".encode(): "error", b"!": "warning", "⚠".encode(): "warning", b"i": "style", "ℹ".encode(): "style",
         "✖".encode(): "error"}, more=rb"[ \t]|$", summary=(rb"Found (?P<errors>\d+) errors?\.$",
         rb"Found (?P<warnings>\d+) warnings?\.$", rb"Found (?P<infos>\d+) infos?\.$"), claims=("errors", "warnings", "infos"),
-        sign=rb"^Checked \d+ files? in |\xe2\x94\x81", success=rb"Checked \d+ files? in [^\n]*\. (?:No fixes|Fixed)"),
+        sign=rb"^Checked \d+ files? in |\xe2\x94\x81", success=rb"Checked \d+ files? in [^\n]*\. (?:No fixes applied|Fixed \d+ files?)\.$(?!\nFound \d)"),
     Dialect("rubocop", (b".rb:", b"Gemfile:", b"Rakefile:"),
         (_AT_PATH + rb")" + _AT_COLUMN
             + rb": (?P<severity>[CWEFRI]): (?:\[Corrected\] |\[Correctable\] |\[Todo\] )?(?P<code>[A-Z]\w+(?:/\w+)+): " + _REST,),
@@ -10205,9 +10252,9 @@ DIAGNOSTICS: List[Dialect] = [
         repeats=True, more=rb"[ \t]|In file included from|\S[^\n]*: note: |\S[^\n]*:\d+(?::\d+)?:   required "),
     Dialect("linker", (b"undefined reference to", b"multiple definition of", b"cannot find -l", b"undefined symbol: ",
         b"duplicate symbol", b"Undefined symbols", b"ld returned", b"linker command failed"),
-        (rb"(?:[^\s:]*ld[^\s:]*: )?(?P<location>(?:[A-Za-z]:[\\/])?[^\s:][^\n]{0,400}?(?::\(\.[^)\n]*\)|:\d+)): "
+        (rb"(?:[^\s:]*ld[^\s:]*: )?(?P<location>(?:[A-Za-z]:[\\/])?[^\s:][^\n]{0,400}?(?::\(\.[^)\n]*\)|:\d+)): (?:error: )?"
             rb"(?P<identity>(?:undefined reference to|multiple definition of) [^;\n]*)(?:; [^\n]*)?$",
-        rb"(?:[^\s:]*ld[^\s:]*: )(?P<location>[^\s:][^:\n]{0,400}): (?P<identity>(?:undefined reference to|"
+        rb"(?:[^\s:]*ld[^\s:]*: (?:error: )?)(?P<location>[^\s:][^:\n]{0,400}): (?P<identity>(?:undefined reference to|"
             rb"multiple definition of) [^;\n]*)(?:; [^\n]*)?$", rb"[^\s:]*ld[^\s:]*: (?P<identity>cannot find [^\n]*)",
         rb"(?:[^\s:]*ld[^\s:]*|mold|wild): error: (?P<identity>(?:undefined|duplicate)[^\n]* symbol[^\n]*)(?:\n>>> "
             rb"(?:referenced by|defined at) (?P<location>[^\n]+))?",
@@ -10302,9 +10349,24 @@ DIAGNOSTICS: List[Dialect] = [
 # whatever else says path, line, column and severity
 ANY_DIAGNOSTICS: List[Dialect] = [
     Dialect("diagnostics", (b"error", b"warning", b"Error", b"Warning"),
-        (_AT_PATH + rb"\.\w{1,8})" + _AT_COLUMN + rb": (?P<severity>[Ee]rror|[Ww]arning|fatal error|ERROR|WARNING): " + _REST,
-        _AT_PATH + rb"\.\w{1,8})\((?P<line>\d+)(?:,(?P<col>\d+))?\): (?P<severity>error|warning|fatal error) "
-            rb"(?P<code>[A-Z]+\d+): " + _REST)),
+        (_AT_PATH + rb"\.\w{1,8})" + _AT_COLUMN + rb": (?P<severity>[Ee]rror|[Ww]arning|(?:fatal|runtime) error|ERROR|WARNING)(?: (?P<code>[\w@/-]+\([\w/-]+\)))?: " + _REST,
+        _AT_PATH + rb"\.\w{1,8})\((?P<line>\d+)(?:,(?P<col>\d+))?\): (?P<severity>error|warning|fatal error)"
+            rb"(?: (?P<code>[A-Z]+\d+))?: " + _REST)),
+    Dialect("diagnostics", ("─[".encode(), b",-["), (_FRAMED,), severity=_SIGNS, more=rb" |$"),
+    Dialect("diagnostics", (b"::error ", b"::warning ", b"::notice "),
+        (rb"::(?P<severity>error|warning|notice) (?:(?:(?:file|f)=(?P<path>[^,:\n]+)|line=(?P<line>\d+)|col=(?P<col>\d+)|title=(?P<code>[^,:\n]*[^,:\s])|\w+=[^,:\n]*),?)+::"
+            rb"(?P<message>(?:(?!%0A)[^\n])+)",), severity={b"notice": "style"}),
+    Dialect("diagnostics", (b" ==> ", b"% confidence)", b" imported but unused", b"undefined name", b"is assigned to but never used", b": D", b"]",
+        b"Imports are incorrectly", b"Error: "),
+        (_AT_PATH + rb"):(?P<line>\d+): (?P<message>(?P<code>[\w'-]+) ==> [^\n]+)",
+        _AT_PATH + rb"\.pyi?):(?P<line>\d+): (?P<message>[^\n]+) \(\d+% confidence(?:, \d+ lines?)?\)$",
+        _AT_PATH + rb"\.pyi?)" + _AT_COLUMN + rb": (?P<message>(?:[^\n]*imported but unused|(?:'from [^\n]* import \*' used; unable to detect )?undefined names?\b"
+            rb"|local variable [^\n]* is assigned to but never used|redefinition of unused |f-string is missing)[^\n]*)",
+        _AT_PATH + rb"\.pyi?):(?P<line>\d+) (?:in|at) [^\n]+:\n {8}(?P<code>D\d{3}): " + _REST,
+        _AT_PATH + rb"):(?P<line>\d+): (?P<code>D\d{3}) " + _REST,
+        _AT_PATH + _C_FILE + rb":(?P<line>\d+):  (?P<message>[^\n]+)  \[(?P<code>\w+/\w+)\] \[\d\]$",
+        rb"ERROR: (?P<path>[^\n]+?) (?P<message>Imports are incorrectly sorted[^\n]*)",
+        rb"(?:\w*Error): (?P<path>[^:\n]*[\\/][^:\n]*\.\w+): (?P<message>[^\n]*) \((?P<line>\d+):(?P<col>\d+)\)$")),
     Dialect("diagnostics", (b".py:", b".pyi:"),
         (_CODED + _AT_PATH + rb"\.pyi?)" + _AT_COLUMN + rb": (?P<code>[A-Z]{1,4}\d{2,4}) " + _REST,), severity=_FLAKE),
 ]  # fmt: skip
@@ -12060,7 +12122,7 @@ def _search(page: _Page) -> List[Evidence]:
 
 
 # a line of a compiler or linter: one or two blanks part the place from what is said of it
-_LINTED = rb"(?:[A-Za-z]:)?[^:\n]+:\d+:(?:\d+:)? {1,2}\S"
+_LINTED = rb"(?:[A-Za-z]:)?[^:\n]+:\d+:(?:(?:\d+:)? {1,2}\S|\d+ - [A-Z])"
 
 
 def _splits(line: bytes) -> List[bytes]:
