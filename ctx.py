@@ -8129,9 +8129,9 @@ _DIAGNOSTIC_CONTRACT = Contract(
     ("error", "step", "package", "unformatted"),
 )
 _DIAGNOSTIC_TOOLS = """
-    apt bandit biome black bundler cargo checkstyle cmake codequality composer cspell diagnostics docker dotnet esbuild eslint flake8 gcc go go-mod
-    golangci-lint gradle hadolint javac jshint kotlinc linker make markdownlint maven mypy ninja npm oxlint phpstan pip pnpm poetry
-    prettier pylint pyright python rollup rubocop ruff ruff-format rustc sarif shellcheck standard stylelint swiftc tsc ty uv vite webpack
+    ansible-lint apt bandit biome black bundler cargo checkstyle cmake codequality composer cspell diagnostics docker dotnet esbuild eslint flake8 gcc go go-mod
+    golangci-lint gradle hadolint javac jshint kotlinc linker luacheck make markdownlint maven mypy ninja npm oxlint phpcs phpstan pip pnpm poetry
+    prettier pylint pyright python rollup rubocop ruff ruff-format rustc sarif shellcheck sqlfluff standard stylelint svelte-check swiftc tsc ty uv vite webpack
     yamllint yarn
 """
 
@@ -9584,7 +9584,7 @@ _SEVERITIES: Dict[bytes, str] = {
     b"error": "error", b"err": "error", b"failure": "error", b"runtime error": "error",
     b"warning": "warning", b"warn": "warning", b"deprecation warning": "warning",
     b"info": "style", b"information": "style", b"style": "style", b"hint": "style", b"notice": "style", b"convention": "style",
-    b"refactor": "style",
+    b"refactor": "style", b"performance": "style", b"portability": "style",
     b"note": "ignore", b"remark": "ignore", b"help": "ignore",
 }  # fmt: skip
 
@@ -9899,6 +9899,8 @@ _JSON_TOOLS: List[Tuple[str, Sequence[str], Sequence[str]]] = [
     ("gcc", ("kind", "locations"),
      ("locations.0.caret.file", "locations.0.caret.line", "locations.0.caret.column", "option", "message", "kind")),
     ("bandit", ("test_id", "issue_text"), ("filename", "line_number", "col_offset", "test_id", "issue_text", "issue_severity")),
+    ("sqlfluff", ("start_line_no", "description"), ("filepath", "start_line_no", "start_line_pos", "code", "description", "")),
+    ("diagnostics", ("annotation_level", "start_line"), ("file|path", "start_line", "start_column", "title", "message", "annotation_level")),
     ("biome", ("category", "location", "advices"),
      ("location.path", "location.start.line", "location.start.column", "category", "message", "severity")),
     ("oxlint", ("labels", "filename"), ("filename", "labels.0.span.line", "labels.0.span.column", "code", "message", "severity")),
@@ -9907,7 +9909,7 @@ _JSON_TOOLS: List[Tuple[str, Sequence[str], Sequence[str]]] = [
     ("markdownlint", ("ruleNames", "lineNumber"),
      ("fileName", "lineNumber", "errorRange.0", "ruleNames.0", "ruleDescription", "severity")),
 ]  # fmt: skip
-_JSON_LITERALS = (b'"line"', b'"line_number"', b'"begin"', b'"row"', b'"Line"', b'"lineNumber"', b'"line_start"')
+_JSON_LITERALS = (b'"line"', b'"line_number"', b'"start_line"', b'"start_line_no"', b'"begin"', b'"row"', b'"Line"', b'"lineNumber"', b'"line_start"')
 _JSON_REPORT = Dialect("", _JSON_LITERALS, (), severity={b"2": "error", b"1": "warning", b"HIGH": "error", b"MEDIUM": "warning", b"LOW": "style"})  # eslint's numbers
 
 
@@ -9966,7 +9968,7 @@ def _json_diagnostics(value: Any, around: Any = None, depth: int = 0) -> Iterato
             if all(key in value for key in keys) and (isinstance(value.get(places[4]), str)):
                 yield name, places, value, around
                 return
-        if any(isinstance(value.get(key), str) for key in ("filePath", "path", "file", "filename", "source")):
+        if any(isinstance(value.get(key), str) for key in ("filePath", "filepath", "path", "file", "filename", "source")):
             around = value
     if depth < 12 and isinstance(value, (dict, list)):
         for inner in value.values() if isinstance(value, dict) else value:
@@ -10167,7 +10169,7 @@ DIAGNOSTICS: List[Dialect] = [
         (_AT_PATH + rb")" + _AT_COLUMN + rb": (?P<message>[^\n]*)(?:\n(?![^:\n]*:\d+:\d+: )[^\n]*){0,8}? \[(?P<severity>Error|"
             rb"Warning)(?:/(?P<code>[^\]\n]+))?\]$",)),
     Dialect("eslint", (b", col ",), (_AT_PATH
-            + rb"): line (?P<line>\d+), col (?P<col>\d+), (?P<severity>Error|Warning) - (?P<message>[^\n]*?)(?:(?:\n(?!\n)"
+            + rb"): line (?P<line>\d+), col (?P<col>\d+), (?P<severity>[Ee]rror|[Ww]arning) - (?P<message>[^\n]*?)(?:(?:\n(?!\n)"
             rb"(?![^:\n]*: line \d+, col )[^\n]*?){0,8}? \((?P<code>" + _ESLINT_CODE + rb")\))?$",)),
     Dialect("eslint", (b"error: ", b"warning: "),
         (rb"(?P<severity>error|warning): (?P<message>[^\n]*?)(?:\n(?!error: |warning: )[^\n]+?){0,8}?(?: \((?:null|(?P<code>" + _ESLINT_CODE
@@ -10191,8 +10193,14 @@ DIAGNOSTICS: List[Dialect] = [
     Dialect("stylelint", ("✖".encode(), "⚠".encode()),
         (rb" +(?P<line>\d+):(?P<col>\d+) +(?P<severity>\xe2\x9c\x96|\xe2\x9a\xa0) +(?P<message>\S[^\n]*?)(?:  +"
             rb"(?P<code>[\w/@-]+))?$",), locations=(_HEADING + rb"(?=\n +\d+:\d+ +(?:\xe2\x9c\x96|\xe2\x9a\xa0) )",),
-        severity={"✖".encode(): "error", "⚠".encode(): "warning"}, summary=(rb"\xe2\x9c\x96 (?P<problems>\d+) problems? \(",),
+        severity={"✖".encode(): "error", "⚠".encode(): "warning"}, summary=(rb"(?:\xe2\x9c\x96 )?(?P<problems>\d+) problems? \(",),
         claims=("problems",)),
+    Dialect("stylelint", (b" [error]", b" [warning]"),
+        (_AT_PATH + rb")" + _AT_COLUMN + rb": (?P<message>[^\n]*) \((?P<code>[\w/@-]+)\) \[(?P<severity>error|warning)\]$",)),
+    Dialect("svelte-check", (b"svelte-check found ",),
+        (rb"(?P<path>[^\n]+?)" + _AT_COLUMN + rb"\n(?P<severity>Error|Warn): " + _REST,),
+        summary=(rb"svelte-check found (?P<errors>\d+) errors? and (?P<warnings>\d+) warnings?",),
+        success=rb"svelte-check found 0 errors and 0 warnings", more=rb"\S[^\n]*"),
     Dialect("biome", ("━━".encode(),), (_AT_PATH + rb")" + _AT_COLUMN
             + rb" (?P<code>(?:lint|parse|syntax|suppressions|assist|organizeImports|plugin)\S*)(?:  FIXABLE)?"
             rb"(?: [^\n]*)?\xe2\x94\x81\n+ +(?P<severity>\xc3\x97|!|i|\xe2\x84\xb9|\xe2\x9c\x96|\xe2\x9a\xa0) (?P<message>[^\n]+)",
@@ -10213,11 +10221,29 @@ DIAGNOSTICS: List[Dialect] = [
     Dialect("phpstan", (b" Line ",), (rb"  +(?P<line>\d+|:\d+) +(?P<message>\S[^\n]*)",),
         locations=(rb" -+ -+[ -]*\n +Line +(?P<path>\S[^\n]*?) *\n -+ -+",),
         summary=(rb" *\[ERROR\] Found (?P<errors>\d+) errors?",), success=rb" *\[OK\] No errors", more=rb" {9}"),
+    Dialect("phpcs", (b" | ERROR ", b" | WARNING "),
+        (rb" +(?P<line>\d+) \| (?P<severity>ERROR|WARNING) +\| (?:\[[ x]\] )?(?P<message>[^\n]*)(?:(?:\n +\| +\| +[^(\n][^\n]*)*\n +\| +\| +"
+            rb"\((?P<code>[\w.]+)\))?$",), locations=(rb"FILE: (?P<path>[^\n]+)$",), more=rb" +\| ",
+        summary=(rb"FOUND (?P<errors>\d+) ERRORS? AFFECTING", rb"FOUND (?P<warnings>\d+) WARNINGS? AFFECTING",
+        rb"FOUND (?P<errors>\d+) ERRORS? AND (?P<warnings>\d+) WARNINGS? AFFECTING")),
+    Dialect("phpcs", (b": error - ", b": warning - "),
+        (_AT_PATH + rb")" + _AT_COLUMN + rb": (?P<severity>error|warning) - (?P<message>[^\n]*?)(?: \((?P<code>[\w.]+)\))?$",)),
+    Dialect("ansible-lint", (b".yml:", b".yaml:"),
+        (rb"(?P<code>[a-z][\w-]+(?:\[[\w./-]+\])*): (?P<message>[^\n]+)\n" + _AT_PATH + rb"\.ya?ml)" + _AT_LINE + rb"(?: [^\n]*)?$",
+        _AT_PATH + rb"\.ya?ml)" + _AT_LINE + rb": (?P<code>[a-z][\w-]+(?:\[[\w./-]+\])*): " + _REST),
+        summary=(rb"(?:Failed|Passed): (?P<failures>\d+) failure\(s\), (?P<warnings>\d+) warning\(s\) in ",), claims=("failures", "warnings"),
+        success=rb"Passed: 0 failure\(s\)", sign=rb"^(?:Failed|Passed): \d+ failure\(s\)|^(?:[^\n:]+\.ya?ml:\d[\d:]*: )?[a-z][\w-]+\[[\w./-]+\]: "),
+    Dialect("sqlfluff", (b" | P:",), (rb"L: *(?P<line>\d+) \| P: *(?P<col>\d+) \| +(?P<code>\w+) \| " + _REST,),
+        locations=(rb"== \[(?P<path>[^\n]+)\] FAIL$",), more=rb" +\| "),
+    Dialect("luacheck", (b" warnings / ", b" warning / "), (rb" +" + _AT_PATH + rb")" + _AT_COLUMN + rb": (?:\((?P<code>[WE]\d+)\) )?" + _REST,),
+        severity={b"W": "warning", b"": "warning"}, summary=(rb"Total: (?P<warnings>\d+) warnings? / (?P<errors>\d+) errors? in ",),
+        sign=rb"^Total: \d+ warnings? / \d+ errors? in ", success=rb"Total: 0 warnings / 0 errors in "),
     Dialect("markdownlint", (b" MD0", b"/MD0"),
         (_AT_PATH + rb")" + _AT_LINE + rb" (?:(?P<severity>error|warning) )?(?P<code>MD\d{3})(?:/[\w/-]+)? " + _REST,),
         summary=(rb"Summary: (?P<errors>\d+) error\(s\)",), success=rb"Summary: 0 error\(s\)"),
     Dialect("hadolint", (b" DL", b" SC", b" unexpected "),
         (_AT_PATH + rb"):(?P<line>\d+) (?P<code>(?:DL|SC)\d{4}) (?P<severity>error|warning|info|style): " + _REST,
+        rb"hadolint:" + _AT_PATH + rb"):(?P<line>\d+): (?P<code>(?:DL|SC)\d{4}) (?P<severity>error|warning|info|style): " + _REST,
         _AT_PATH + rb"Dockerfile[^\s:]*)" + _AT_COLUMN + rb" (?P<message>unexpected [^\n]*)")),
     Dialect("black", (b"would reformat", b"cannot format ", b"cannot parse", b"would be reformatted"),
         (rb"would reformat (?P<path>[^\n]+)",
@@ -10241,10 +10267,11 @@ DIAGNOSTICS: List[Dialect] = [
         success=rb"All matched files use Prettier code style!", more=rb"\[error\]  ", sign=rb"code style|Checking formatting",
         claims=()),
     # compilers
-    Dialect("gcc", (b": error: ", b": fatal error: ", b": warning: "),
+    Dialect("gcc", (b": error: ", b": fatal error: ", b": warning: ", b": style: ", b": performance: ", b": portability: ", b"Error: ", b"Warning: "),
         (_AT_PATH + _C_FILE + _AT_LINE
-            + rb": (?P<severity>fatal error|error|warning|internal compiler error): (?P<message>[^\n]*?(?: \["
+            + rb": (?P<severity>fatal error|error|warning|internal compiler error|style|performance|portability): (?P<message>[^\n]*?(?: \["
             rb"(?P<code>-W[^\]\n]+|[a-z][\w.,-]+)\])?)$",
+        _AT_PATH + _C_FILE + _AT_COLUMN + rb":\n\n[^\n]*\n[^\n]*\n(?P<severity>Error|Warning|Fatal Error): (?P<message>[^\n]*?(?: \[(?P<code>-W[^\]\n]+)\])?)$",
         rb"(?P<identity>(?:[\w./+-]*[/-])?(?:cc1(?:plus|obj)?|gcc|g\+\+|cc|c\+\+|clang(?:\+\+)?|lto1|lto-wrapper|"
             rb"f951|gfortran)(?:-\d+)?): (?P<severity>fatal error|error|warning): (?!ld returned|linker command)" + _REST),
         summary=(rb"(?:(?P<warnings>\d+) warnings?)?(?: and )?(?:(?P<errors>\d+) errors?)? generated\.$",),
@@ -10264,7 +10291,9 @@ DIAGNOSTICS: List[Dialect] = [
         more=rb"[ \t]|>>> "),
     Dialect("javac", (b".java:",),
         (_AT_PATH + rb"\.java):(?P<line>\d+): (?P<severity>error|warning): (?:\[(?P<code>[\w-]+)\] )?" + _REST,),
-        summary=(rb"(?P<errors>\d+) errors?$", rb"(?P<warnings>\d+) warnings?$"), sign=rb"\.java:\d+: (?:error|warning): "),
+        summary=(rb"(?P<errors>\d+) errors?$(?!\nonly showing)", rb"(?P<warnings>\d+) warnings?$(?!\nonly showing)",
+        rb"only showing the first \d+ errors, of (?P<errors>\d+) total", rb"only showing the first \d+ warnings, of (?P<warnings>\d+) total"),
+        sign=rb"\.java:\d+: (?:error|warning): "),
     Dialect("swiftc", (b".swift:",), (_AT_PATH + rb"\.swift)" + _AT_COLUMN + rb": (?P<severity>error|warning): " + _REST,),
         more=rb"[ \t]|\S+: note: |\d+ \||$"),
     Dialect("kotlinc", (b"e: ", b"w: "),
@@ -10357,7 +10386,7 @@ ANY_DIAGNOSTICS: List[Dialect] = [
         (rb"::(?P<severity>error|warning|notice) (?:(?:(?:file|f)=(?P<path>[^,:\n]+)|line=(?P<line>\d+)|col=(?P<col>\d+)|title=(?P<code>[^,:\n]*[^,:\s])|\w+=[^,:\n]*),?)+::"
             rb"(?P<message>(?:(?!%0A)[^\n])+)",), severity={b"notice": "style"}),
     Dialect("diagnostics", (b" ==> ", b"% confidence)", b" imported but unused", b"undefined name", b"is assigned to but never used", b": D", b"]",
-        b"Imports are incorrectly", b"Error: "),
+        b"Imports are incorrectly", b"Error: ", b"PHP "),
         (_AT_PATH + rb"):(?P<line>\d+): (?P<message>(?P<code>[\w'-]+) ==> [^\n]+)",
         _AT_PATH + rb"\.pyi?):(?P<line>\d+): (?P<message>[^\n]+) \(\d+% confidence(?:, \d+ lines?)?\)$",
         _AT_PATH + rb"\.pyi?)" + _AT_COLUMN + rb": (?P<message>(?:[^\n]*imported but unused|(?:'from [^\n]* import \*' used; unable to detect )?undefined names?\b"
@@ -10366,7 +10395,9 @@ ANY_DIAGNOSTICS: List[Dialect] = [
         _AT_PATH + rb"):(?P<line>\d+): (?P<code>D\d{3}) " + _REST,
         _AT_PATH + _C_FILE + rb":(?P<line>\d+):  (?P<message>[^\n]+)  \[(?P<code>\w+/\w+)\] \[\d\]$",
         rb"ERROR: (?P<path>[^\n]+?) (?P<message>Imports are incorrectly sorted[^\n]*)",
-        rb"(?:\w*Error): (?P<path>[^:\n]*[\\/][^:\n]*\.\w+): (?P<message>[^\n]*) \((?P<line>\d+):(?P<col>\d+)\)$")),
+        rb"(?:\w*Error): (?P<path>[^:\n]*[\\/][^:\n]*\.\w+): (?P<message>[^\n]*) \((?P<line>\d+):(?P<col>\d+)\)$",
+        rb"PHP (?P<severity>Parse error|Fatal error|Warning|Notice|Deprecated): +(?P<message>[^\n]+) in (?P<path>[^\n]+?) on line (?P<line>\d+)$"),
+        severity={b"Parse error": "error", b"Fatal error": "error", b"Notice": "style", b"Deprecated": "warning"}),
     Dialect("diagnostics", (b".py:", b".pyi:"),
         (_CODED + _AT_PATH + rb"\.pyi?)" + _AT_COLUMN + rb": (?P<code>[A-Z]{1,4}\d{2,4}) " + _REST,), severity=_FLAKE),
 ]  # fmt: skip
