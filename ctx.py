@@ -9321,6 +9321,24 @@ _SMALL = 64 * KIB  # up to here an expression is tried at every line
 _SPARSE = 300  # bytes for each line that holds a literal; where these are closer, the search for them gains nothing
 
 
+# what runners of tasks put before each line: turbo, nx and lerna, pnpm -r, docker compose and foreman, concurrently and Ant
+_TASK = (
+    rb"(?m)^(?:[\w@./-]+:[a-z][\w:-]*:|@[\w.-]+/[\w.-]+:|[\w@.-]*[/.][\w@./-]* [a-z][\w:-]*:|[A-Za-z][\w.-]* +\|"
+    rb"| *\[(?![A-Z]+\]|(?:error|warn|warning|info|debug|trace|fatal|notice|verbose|success|ok)\])[\w@./: -]{1,40}\])(?: |$)"
+)
+
+
+def _untasked(text: bytes) -> bytes:
+    """`text` without the names that a runner of tasks puts before its lines, where most lines have one and those of each task stand
+    together: among lines of several tasks in turns, a row could pass for another file's."""
+    if not rx(_TASK).search(text, 0, 4 * KIB):
+        return text
+    names = rx(_TASK).findall(text)
+    turns = 1 + sum(one != other for one, other in zip(names, names[1:]))
+    lines = len(rx(rb"(?m)^[^\n]").findall(text))
+    return rx(_TASK).sub(b"", text) if len(names) > 4 and len(names) * 4 > lines * 3 and turns == len(set(names)) < 20 else text
+
+
 class _Reading:
     """Lines read closely, in normal form, each behind an LF; the first of them is line `first` of `source`.
 
@@ -9332,7 +9350,7 @@ class _Reading:
 
     def __init__(self, source: Source, first: int, raw: bytes) -> None:
         self.source, self.first = source, first
-        self.text = b"\n" + rx(rb"(?m)^(?:##\[(?:error|warning)\]|\[[\w./-]+:[\w:-]+\] |#\d+ \d+\.\d+ )").sub(b"", _normal(raw))
+        self.text = b"\n" + _untasked(rx(rb"(?m)^(?:##\[(?:error|warning)\]|\[[\w./-]+:[\w:-]+\] |#\d+ \d+\.\d+ )").sub(b"", _normal(raw)))
         self._words = _words_of(self.text)
         self._held: Dict[bytes, bool] = {}
         self._starts: Dict[bytes, List[int]] = {}
@@ -10136,10 +10154,10 @@ DIAGNOSTICS: List[Dialect] = [
         summary=(rb"Found (?P<errors>\d+) errors? in (?P<files>\d+) files? \((?:checked|errors prevented)",),
         success=rb"Success: no issues found in \d+ source file", claims=("errors",), more=rb" {4}|\S+: note: "),
     Dialect("pyright", (b" - error: ", b" - warning: ", b" - information: "),
-        (rb" *(?P<path>(?:[A-Za-z]:[\\/])?[^\s:][^:\n]{0,400})" + _AT_COLUMN
+        (rb" *(?![\w.-]+ +\||\[)(?P<path>(?:[A-Za-z]:[\\/])?[^\s:][^:\n]{0,400})" + _AT_COLUMN
             + rb" - (?P<severity>error|warning|information|hint): (?P<message>[^\n]*?)(?:\n  (?:  |"
             rb"\xc2\xa0)[^\n]*?){0,60}? \((?P<code>report\w+)\)$",
-        rb" *(?P<path>(?:[A-Za-z]:[\\/])?[^\s:][^:\n]{0,400}\.pyi?)" + _AT_COLUMN
+        rb" *(?![\w.-]+ +\||\[)(?P<path>(?:[A-Za-z]:[\\/])?[^\s:][^:\n]{0,400}\.pyi?)" + _AT_COLUMN
             + rb" - (?P<severity>error|warning|information|hint): " + _REST),
         summary=(rb"(?P<errors>\d+) errors?, (?P<warnings>\d+) warnings?, (?P<informations>\d+) (?:informations?|notes?)",),
         more=rb"  (?:  |\xc2\xa0)"),
@@ -11900,16 +11918,23 @@ def _diff_plain(page: _Page) -> List[Evidence]:
     return [page.evidence("git-diff", (), totals)] if any(totals.values()) else []
 
 
+# around the statistics: of a merge or pull, and of --summary
+_BESIDE_STAT = (
+    rb" (?:create|delete) mode | rename | mode change | copy |Updating [0-9a-f]+\.\.[0-9a-f]+$|Fast-forward$|Merge made by |Auto-merging "
+    rb"|Squash commit -- not updating HEAD$|Removing "
+)
+
+
 def _git_stat(page: _Page) -> List[Evidence]:
-    """`git diff --stat`, --numstat, --name-status: every file."""
-    last = rx(rb" (\d+) files? changed(?:, (\d+) insertions?\(\+\))?(?:, (\d+) deletions?\(-\))?$").match(page.lines[-1])
+    """`git diff --stat`, --numstat, --name-status: every file; also as a merge or pull prints them."""
+    lines = [(n, line) for n, line in enumerate(page.lines, 1) if not rx(_BESIDE_STAT).match(line)]
+    closing = rb" (\d+) files? changed(?:, (\d+) insertions?\(\+\))?(?:, (\d+) deletions?\(-\))?$"
+    last = rx(closing).match(lines[-1][1]) if lines else None
     rows = []
-    for n, line in enumerate(page.lines[:-1] if last else page.lines, 1):
-        stat = last and rx(rb" (.+?) +\| +(\d+|Bin.*?|Unmerged)(?: [+-]+)?$").match(line)
+    for n, line in lines[:-1] if last else lines:
+        stat = last and rx(rb" (.+?)(?: \((?:new|gone|mode|new mode)(?: [+-][xl])*\))? +\| +(\d+|Bin.*?|Unmerged)(?: [+-]+)?$").match(line)
         row = stat or (not last and (rx(rb"(?:\d+|-)\t(?:\d+|-)\t(.+)$").match(line) or rx(rb"(?:[ACDMTUX]|[RC]\d{2,3})\t(.+)$").match(line)))
         if not row:
-            if line.startswith((b" create mode ", b" delete mode ", b" rename ", b" mode change ", b" copy ")) and last:
-                continue
             return []
         words = b"%s changed" % stat.group(2) if stat else b" ".join(line[: row.start(1)].split(b"\t")).strip()
         rows.append(page.row("file", row.group(1), words, n, 0, 1.0, row.group(1).rpartition(b"/")[0]))
@@ -12203,7 +12228,7 @@ def _search_heading(page: _Page) -> List[Evidence]:
     return [page.evidence("search", rows, {"hits": sum(int(row.value) for row in rows), "files": len(rows)})]
 
 
-_BEHIND_PATH = rb"((?:[A-Za-z]:[\\/])?[^\s:]*[/\\.][^\s:]*|[A-Z]\w+):"
+_BEHIND_PATH = rb"(?!@[\w-]+/[\w-]+: )((?:[A-Za-z]:[\\/])?[^\s:]*[/\\.][^\s:]*|[A-Z]\w+):"
 
 
 def _search_plain(page: _Page) -> List[Evidence]:
@@ -13010,7 +13035,7 @@ _OUTLINES = (
      rb"|(?:def|function\*?|func|fn|sub) +[^\s(]*\s*[(\[<:{]|impl[ <][^\n]*\{|(?:const|let|var) \w+ = (?:async )?(?:function\b|\(?[\w, ]*\)? =>)"
      rb"|(?!(?:if|for|foreach|while|until|unless|switch|catch|else|elsif|return|do|try|with)\b)[\w$*~:<>,&\[\] ]*\([^;\n]*\)[^;()\n]*\{$)"),
     ("headings", _NUMBERED + rb"#(#{0,5}) (?!(?:if|else|endif|define|include|undef)\b)\S"),
-    ("sections", _NUMBERED + rb"()\[{1,2}[\w.\"': -]+\]{1,2}\s*$"),
+    ("sections", _NUMBERED + rb"()\[{1,2}[\w.\"'][\w.\"': -]*\]{1,2}$"),
 )  # fmt: skip
 
 
@@ -13233,7 +13258,7 @@ _GREEN = rb"(?:\x1b|\^\[)\[(?:\d+;)*(?:[349]2|102|38;5;(?:2|10))(?:;\d+)*m"
 _OVERWRITTEN = rb"(?m)^[^\n]*\r(?=[^\r\n])"
 _COLUMNS = rb"(?m)^[^\t\n]{1,200}\t[^\t\n]{1,200}\t(?=(?:\xef\xbb\xbf)?\d{4}-)"  # job and step, of `gh run view --log`
 _STAMP = (  # GitLab puts stream number and flag behind the time; Docker's builder numbers its steps and counts seconds
-    rb"(?m)^(?:\xef\xbb\xbf)?(?:\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?\]?(?: \d\d[OE][ +])? ?"
+    rb"(?m)^(?:\xef\xbb\xbf)?(?:\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?\]?(?: \d\d[OE][ +]| )?"
     rb"|\[?\d\d:\d\d:\d\d(?:[.,]\d+)?\]? |#\d+ \d+\.\d+ )"
 )
 
