@@ -8182,9 +8182,9 @@ _DIAGNOSTIC_CONTRACT = Contract(
     ("error", "step", "package", "unformatted"),
 )
 _DIAGNOSTIC_TOOLS = """
-    apt biome black bundler cargo checkstyle cmake codequality composer diagnostics docker dotnet esbuild eslint flake8 gcc go go-mod
-    golangci-lint gradle hadolint javac kotlinc linker make markdownlint maven mypy ninja npm phpstan pip pnpm poetry
-    prettier pylint pyright python rollup rubocop ruff ruff-format rustc sarif shellcheck stylelint swiftc tsc uv vite webpack
+    ansible-lint apt bandit biome black bundler cargo checkstyle cmake codequality composer cspell diagnostics docker dotnet esbuild eslint flake8 gcc go go-mod
+    golangci-lint gradle hadolint javac jshint kotlinc linker luacheck make markdownlint maven mypy ninja npm oxlint phpcs phpstan pip pnpm poetry
+    prettier pylint pyright python rollup rubocop ruff ruff-format rustc sarif shellcheck sqlfluff standard stylelint svelte-check swiftc tsc ty uv vite webpack
     yamllint yarn
 """
 
@@ -9374,6 +9374,24 @@ _SMALL = 64 * KIB  # up to here an expression is tried at every line
 _SPARSE = 300  # bytes for each line that holds a literal; where these are closer, the search for them gains nothing
 
 
+# what runners of tasks put before each line: turbo, nx and lerna, pnpm -r, docker compose and foreman, concurrently and Ant
+_TASK = (
+    rb"(?m)^(?:[\w@./-]+:[a-z][\w:-]*:|@[\w.-]+/[\w.-]+:|[\w@.-]*[/.][\w@./-]* [a-z][\w:-]*:|[A-Za-z][\w.-]* +\|"
+    rb"| *\[(?![A-Z]+\]|(?:error|warn|warning|info|debug|trace|fatal|notice|verbose|success|ok)\])[\w@./: -]{1,40}\])(?: |$)"
+)
+
+
+def _untasked(text: bytes) -> bytes:
+    """`text` without the names that a runner of tasks puts before its lines, where most lines have one and those of each task stand
+    together: among lines of several tasks in turns, a row could pass for another file's."""
+    if not rx(_TASK).search(text, 0, 4 * KIB):
+        return text
+    names = rx(_TASK).findall(text)
+    turns = 1 + sum(one != other for one, other in zip(names, names[1:]))
+    lines = len(rx(rb"(?m)^[^\n]").findall(text))
+    return rx(_TASK).sub(b"", text) if len(names) > 4 and len(names) * 4 > lines * 3 and turns == len(set(names)) < 20 else text
+
+
 class _Reading:
     """Lines read closely, in normal form, each behind an LF; the first of them is line `first` of `source`.
 
@@ -9385,7 +9403,7 @@ class _Reading:
 
     def __init__(self, source: Source, first: int, raw: bytes) -> None:
         self.source, self.first = source, first
-        self.text = rx(rb"\n(?:##\[(?:error|warning)\]|\[[\w./-]+:[\w:-]+\] |#\d+ \d+\.\d+ )").sub(b"\n", b"\n" + _normal(raw))
+        self.text = b"\n" + _untasked(rx(rb"\n(?:##\[(?:error|warning)\]|\[[\w./-]+:[\w:-]+\] |#\d+ \d+\.\d+ )").sub(b"\n", b"\n" + _normal(raw))[1:])
         self._words = _words_of(self.text)
         self._held: Dict[bytes, bool] = {}
         self._starts: Dict[bytes, List[int]] = {}
@@ -9634,10 +9652,10 @@ _LEVELS: Dict[str, Tuple[str, float]] = {
 }  # fmt: skip
 _SEVERITIES: Dict[bytes, str] = {
     b"fatal": "fatal", b"fatal error": "fatal", b"critical": "fatal", b"blocker": "fatal", b"internal compiler error": "fatal",
-    b"error": "error", b"err": "error", b"failure": "error",
+    b"error": "error", b"err": "error", b"failure": "error", b"runtime error": "error",
     b"warning": "warning", b"warn": "warning", b"deprecation warning": "warning",
     b"info": "style", b"information": "style", b"style": "style", b"hint": "style", b"notice": "style", b"convention": "style",
-    b"refactor": "style",
+    b"refactor": "style", b"performance": "style", b"portability": "style",
     b"note": "ignore", b"remark": "ignore", b"help": "ignore",
 }  # fmt: skip
 
@@ -9787,10 +9805,12 @@ class _Reporter:
             once.setdefault((fact.identity, fact.location, fact.message) if self.row.repeats else number, fact)
         evidence.facts = list(once.values())
         evidence.totals = {name.replace("_", " "): count for name, count in totals.items()}
-        claims = [name for name in self.row.claims if name.lstrip("-") in totals]
+        told = (self.row.claims, self.row.claims and ("errors", "warnings"))
+        counted = next((names for names in told if any(name.lstrip("-") in totals for name in names)), ())
+        claims = [name for name in counted if name.lstrip("-") in totals]
         if claims:
             total = sum(-totals[name[1:]] if name.startswith("-") else totals[name] for name in claims)
-            apart = ("step", "warning", "style") if "errors" in claims and "warnings" not in self.row.claims else ("step",)
+            apart = ("step", "warning", "style") if "errors" in claims and "warnings" not in counted else ("step",)
             known, often = (sum(1 for fact in facts if fact.kind not in apart) for facts in (evidence.facts, raw))
             if total == often:  # it counts what it repeats
                 evidence.facts = raw
@@ -9949,11 +9969,19 @@ _JSON_TOOLS: List[Tuple[str, Sequence[str], Sequence[str]]] = [
       "description", "")),
     ("gcc", ("kind", "locations"),
      ("locations.0.caret.file", "locations.0.caret.line", "locations.0.caret.column", "option", "message", "kind")),
+    ("bandit", ("test_id", "issue_text"), ("filename", "line_number", "col_offset", "test_id", "issue_text", "issue_severity")),
+    ("sqlfluff", ("start_line_no", "description"), ("filepath", "start_line_no", "start_line_pos", "code", "description", "")),
+    ("diagnostics", ("annotation_level", "start_line"), ("file|path", "start_line", "start_column", "title", "message", "annotation_level")),
+    ("biome", ("category", "location", "advices"),
+     ("location.path", "location.start.line", "location.start.column", "category", "message", "severity")),
+    ("oxlint", ("labels", "filename"), ("filename", "labels.0.span.line", "labels.0.span.column", "code", "message", "severity")),
+    ("diagnostics", ("location", "message"),
+     ("location.path", "location.range.start.line", "location.range.start.column", "code.value", "message", "severity")),
     ("markdownlint", ("ruleNames", "lineNumber"),
      ("fileName", "lineNumber", "errorRange.0", "ruleNames.0", "ruleDescription", "severity")),
 ]  # fmt: skip
-_JSON_LITERALS = (b'"line"', b'"row"', b'"Line"', b'"lineNumber"', b'"line_start"')
-_JSON_REPORT = Dialect("", _JSON_LITERALS, (), severity={b"2": "error", b"1": "warning"})  # eslint's numbers
+_JSON_LITERALS = (b'"line"', b'"line_number"', b'"start_line"', b'"start_line_no"', b'"begin"', b'"row"', b'"Line"', b'"lineNumber"', b'"line_start"')
+_JSON_REPORT = Dialect("", _JSON_LITERALS, (), severity={b"2": "error", b"1": "warning", b"HIGH": "error", b"MEDIUM": "warning", b"LOW": "style"})  # eslint's numbers
 
 
 def _of_json(page: _Reading) -> List[Evidence]:
@@ -10011,7 +10039,7 @@ def _json_diagnostics(value: Any, around: Any = None, depth: int = 0) -> Iterato
             if all(key in value for key in keys) and (isinstance(value.get(places[4]), str)):
                 yield name, places, value, around
                 return
-        if any(isinstance(value.get(key), str) for key in ("filePath", "path", "file", "filename", "source")):
+        if any(isinstance(value.get(key), str) for key in ("filePath", "filepath", "path", "file", "filename", "source")):
             around = value
     if depth < 12 and isinstance(value, (dict, list)):
         for inner in value.values() if isinstance(value, dict) else value:
@@ -10082,11 +10110,14 @@ def try_profile(row: Dialect, source: Source) -> Tuple[Optional[Evidence], List[
 
 # ── the table ──
 
-# a path at the start of a line; one with blanks shows by a slash before them that it is no sentence
-_AT_PATH = rb"(?P<path>(?:[A-Za-z]:[\\/][^:\n]{0,400}|(?![>|+=*#'\"`$<-])(?:[^\s:\\/]*[\\/][^:\n]{0,400}|[^\s:]{1,400}))"
+# a path at the start of a line; one with blanks has single ones, and does not start like a sentence about a place
+_AT_PATH = (
+    rb"(?P<path>(?:[A-Za-z]:[\\/][^:\n]{0,400}|(?![>|+=*#'\"`$<-])(?:[^\s:\\/]*[\\/][^:\n]{0,400}|[^\s:]{1,400}"
+    rb"|(?![A-Z][a-z]+ (?:in|at|on|from|of) |[Ii]n |[Aa]t |[Oo]n |[Ff]rom |[Ss]ee |[Ff]ile |and |the )\w[\w.+()@-]*(?: [\w(@][\w.+()@/\\-]*){1,8}))"
+)
 _NO_CODE = rb"(?![^\n]*[a-z]\]$)"
-_CODED = rb"(?=(?:[A-Za-z]:)?[^:\n]*:\d+(?::\d+)?: \[?[A-Zi])"  # most lines fail here, which is fast
-_HEADING = rb"(?P<path>(?:[A-Za-z]:)?(?!\s)[^\n:;{}=]*[^\s:;{}=,.])"  # one with nothing else in its line
+_CODED = rb"(?=(?:[A-Za-z]:)?[^:\n]*:(?:cell \d+:)?\d+(?::\d+)?: \[?[A-Zi])"  # most lines fail here, which is fast
+_HEADING = rb"(?P<path>(?:[A-Za-z]:)?(?!\s|[^\n]*  )[^\n:;{}=]*[^\s:;{}=,.])"  # one with nothing else in its line, and no columns
 _AT_COLUMN = rb":(?P<line>\d+):(?P<col>\d+)"
 _AT_LINE = rb":(?P<line>\d+)(?::(?P<col>\d+))?"
 _REST = rb"(?P<message>[^\n]*)"
@@ -10099,11 +10130,20 @@ _FLAKE = {
     b"": "error 5", b"F": "error 7", b"F8": "error 8", b"E9": "error 10", b"E": "error 4", b"W": "error 4", b"C": "error 4",
     b"D": "error 3", b"ANN": "error 3",
 }  # fmt: skip
+_ESLINT_CODE = rb"(?:@?[\w.-]+/)*[\w.-]+(?:\([\w/-]+\))?"
+_RISKS = {b"HIGH": "error", b"MEDIUM": "warning", b"LOW": "style", b"High": "error", b"Medium": "warning", b"Low": "style"}
 _RUFF_CODE = rb"(?P<code>[A-Z]{1,6}\d{2,5}|invalid-syntax|io-error)"
 _RUFF_SUMMARY = (
     rb"Found (?P<errors>\d+) errors?(?: \(\d+ fixed, \d+ remaining\))?\.$",
     rb"\[\*\] (?P<fixable>\d+) (?:potentially )?fixable with",
 )
+
+# above a frame that starts with the place
+_FRAMED = (
+    rb"  (?P<severity>\xc3\x97|x|\xe2\x9a\xa0|!) (?:(?P<code>[\w@/-]+\([\w/-]+\)): )?(?P<message>[^\n]+)\n"
+    rb"(?: +[^\s,\xe2][^\n]*\n| +\xe2\x94\x82 [^\n]*\n){0,8}? +(?:\xe2\x95\xad\xe2\x94\x80|,-)\[(?P<path>[^\n]+?)" + _AT_COLUMN + rb"\]$"
+)
+_SIGNS = {"×".encode(): "error", b"x": "error", "⚠".encode(): "warning", b"!": "warning"}
 
 
 DIAGNOSTICS: List[Dialect] = [
@@ -10118,15 +10158,20 @@ DIAGNOSTICS: List[Dialect] = [
         rb"warning: [^\n]* generated (?P<warnings>\d+) warnings?(?: \((?P<duplicates>\d+) duplicates?)?",
         rb"warning: (?P<warnings>\d+) warnings? emitted"), claims=("errors", "warnings", "-duplicates"), repeats=True,
         more=rb"[ \t]|\d+ +[|\\/]|\.\.\.$|$", sign=rb"^ *--> [^\n]*\.rs:|\.rs:\d+:\d+: |could not compile|aborting due"),
+    Dialect("ty", (b"--> ", b": error[", b": warning["),
+        (rb"(?P<severity>error|warning)\[(?P<code>[\w-]+)\]: (?P<message>[^\n]+)\n *--> " + _AT_PATH + rb"(?::cell \d+)?)" + _AT_COLUMN + rb"$",
+        _AT_PATH + rb"(?::cell \d+)?)" + _AT_COLUMN + rb": (?P<severity>error|warning)\[(?P<code>[\w-]+)\] " + _REST),
+        summary=(rb"Found (?P<diagnostics>\d+) diagnostics?$",), claims=("diagnostics",), more=rb"[ \t]|\d+ +[|/]|info: |help: ",
+        sign=rb"^Found \d+ diagnostics?$"),
     Dialect("ruff", (b"--> ",),
-        (_RUFF_CODE + rb":? (?:\[\*\] )?(?P<message>[^\n]+)\n *--> " + _AT_PATH + rb")" + _AT_COLUMN + rb"$",
-        rb"error\[(?P<code>[\w-]+)\]: (?P<message>[^\n]+)\n *--> " + _AT_PATH + rb"\.(?:pyi?|ipynb|toml))" + _AT_COLUMN + rb"$"),
+        (_RUFF_CODE + rb":? (?:\[\*\] )?(?P<message>[^\n]+)\n *--> " + _AT_PATH + rb"(?::cell \d+)?)" + _AT_COLUMN + rb"$",
+        rb"error\[(?P<code>[\w-]+)\]: (?P<message>[^\n]+)\n *--> " + _AT_PATH + rb"\.(?:pyi?|ipynb(?::cell \d+)?|toml))" + _AT_COLUMN + rb"$"),
         severity=_FLAKE, summary=_RUFF_SUMMARY, success=rb"All checks passed!$", claims=("errors",),
         more=rb"[ \t]|\d+ +[|/]|help: |-{20}"),
-    Dialect("ruff", (b".py", b".ipynb"), (rb" +(?P<line>\d+):(?P<col>\d+) +" + _RUFF_CODE + rb":? (?:\[\*\] )?" + _REST,),
+    Dialect("ruff", (b".py", b".ipynb"), (rb" +(?:cell )?(?P<line>\d+(?=:\d+ )|\d+:\d+(?=:)):(?P<col>\d+) +" + _RUFF_CODE + rb":? (?:\[\*\] )?" + _REST,),
         locations=(rb"(?P<path>\S[^\n]*\.(?:pyi?|ipynb|toml)):$",), severity=_FLAKE, summary=_RUFF_SUMMARY, claims=("errors",)),
     Dialect("ruff", (b".py:", b".pyi:", b".ipynb:"),
-        (_CODED + _AT_PATH + rb"\.(?:pyi?|ipynb|toml))(?::cell \d+)?" + _AT_COLUMN + rb": " + _RUFF_CODE + rb":? (?:\[\*\] )?"
+        (_CODED + _AT_PATH + rb"\.(?:pyi?|ipynb(?::cell \d+)?|toml))" + _AT_COLUMN + rb": " + _RUFF_CODE + rb":? (?:\[\*\] )?"
             + _REST, _CODED + _AT_PATH + rb"\.(?:pyi?|ipynb|toml)):(?P<line>\d+): \[" + _RUFF_CODE + rb"\] " + _REST),
         severity=_FLAKE, summary=_RUFF_SUMMARY, claims=("errors",),
         sign=_NEAR_BY + rb"^Found \d+ errors?\.$|: [A-Z]+\d+ \[\*\] |: \[?(?:(?!E9)[EWF]\d+|C901)\]? [A-Z`\[]|: \[?invalid-syntax"),
@@ -10136,7 +10181,7 @@ DIAGNOSTICS: List[Dialect] = [
         rb"##vso\[task\.logissue type=(?:error|warning);sourcepath=(?P<path>[^;\n]+);linenumber="
             rb"(?P<line>\d+);columnnumber=(?P<col>\d+);code=(?P<code>[^;\n]*);\]" + _REST), severity=_FLAKE),
     Dialect("ruff-format", (b"Would reformat: ", b"unformatted: "), (rb"Would reformat: (?P<path>[^\n]+)",
-        rb"unformatted: (?P<message>[^\n]+)\n *--> " + _AT_PATH + rb")" + _AT_COLUMN + rb"$"), severity={b"": "unformatted"},
+        rb"unformatted: (?P<message>[^\n]+)\n *--> " + _AT_PATH + rb"(?::cell \d+)?)" + _AT_COLUMN + rb"$"), severity={b"": "unformatted"},
         summary=(rb"(?P<would_be_reformatted>\d+) files? would be reformatted(?:, "
             rb"(?P<already_formatted>\d+) files? already formatted)?$",), success=rb"\d+ files? (?:already formatted|left unchanged|reformatted)(?:, \d+ files? left unchanged)?$",
         claims=("would_be_reformatted",), more=rb"[ \t]|\d+ +[|+-]"),
@@ -10144,9 +10189,15 @@ DIAGNOSTICS: List[Dialect] = [
         (_CODED + _AT_PATH + rb"\.pyi?)" + _AT_COLUMN + rb": (?P<code>[A-Z]{1,4}\d{2,4}) " + _REST,
         _CODED + _AT_PATH + rb"\.pyi?):(?P<line>\d+): \[(?P<code>[A-Z]{1,4}\d{2,4})\] " + _REST), severity=_FLAKE,
         sign=_NEAR_BY + rb": \[?E999\]? SyntaxError|: \[?[EW]\d+\]? [a-z]|: \[?F\d+\]? [a-z']|: \[?C901\]? '", more=rb" {4}|\t"),
-    Dialect("pylint", (b".py:",), (_CODED + _AT_PATH + rb"\.pyi?)" + _AT_COLUMN + rb": (?P<code>[CRWEFI]\d{4}): " + _REST,
-        _CODED + _AT_PATH + rb"\.pyi?):(?P<line>\d+): \[(?P<code>[CRWEFI]\d{4})\([\w-]+\), ?[^\]\n]*\] " + _REST), severity=_PYLINT,
+    Dialect("pylint", (b".py:", b".py("), (_CODED + _AT_PATH + rb"\.pyi?)" + _AT_COLUMN + rb": (?P<code>[CRWEFI]\d{4}): " + _REST,
+        _CODED + _AT_PATH + rb"\.pyi?):(?P<line>\d+): \[(?P<code>[CRWEFI]\d{4})\([\w-]+\), ?[^\]\n]*\] " + _REST,
+        _AT_PATH + rb"\.pyi?)\((?P<line>\d+)\): \[(?P<code>[CRWEFI]\d{4})\([\w-]+\)[^\]\n]*\] " + _REST), severity=_PYLINT,
         success=rb"Your code has been rated at 10\.00/10", notes=rb"Your code has been rated at"),
+    Dialect("bandit", (b">> Issue: [",),
+        (rb">> Issue: \[(?P<code>B\d+)(?::\w+)?\] (?P<message>[^\n]+)\n +Severity: (?P<severity>\w+) [^\n]*\n(?:[^\n]*\n){0,3}? +Location: "
+            rb"(?P<path>[^\n]+?)" + _AT_LINE + rb"$",), severity=_RISKS, success=rb"\tNo issues identified\.$", claims=("low", "medium", "high"),
+        summary=(rb"\tTotal issues \(by severity\):\n\t\tUndefined: \d+\n\t\tLow: (?P<low>\d+)\n\t\tMedium: (?P<medium>\d+)\n\t\tHigh: (?P<high>\d+)$",),
+        more=rb"[ \t\d]"),
     Dialect("mypy", (b": error: ",), (_AT_PATH + rb"\.(?:pyi?|ipynb|pyx))" + _AT_LINE
             + rb"(?::\d+:\d+)?: (?P<severity>error): (?P<message>[^\n]*[^\s])  (?P<code>\[[a-z][a-z-]*\])$",
         _NO_CODE + _AT_PATH + rb"\.(?:pyi?|ipynb|pyx))" + _AT_LINE
@@ -10156,10 +10207,10 @@ DIAGNOSTICS: List[Dialect] = [
         summary=(rb"Found (?P<errors>\d+) errors? in (?P<files>\d+) files? \((?:checked|errors prevented)",),
         success=rb"Success: no issues found in \d+ source file", claims=("errors",), more=rb" {4}|\S+: note: "),
     Dialect("pyright", (b" - error: ", b" - warning: ", b" - information: "),
-        (rb" *(?P<path>(?:[A-Za-z]:[\\/])?[^\s:][^:\n]{0,400})" + _AT_COLUMN
+        (rb" *(?![\w.-]+ +\||\[)(?P<path>(?:[A-Za-z]:[\\/])?[^\s:][^:\n]{0,400})" + _AT_COLUMN
             + rb" - (?P<severity>error|warning|information|hint): (?P<message>[^\n]*?)(?:\n  (?:  |"
             rb"\xc2\xa0)[^\n]*?){0,60}? \((?P<code>report\w+)\)$",
-        rb" *(?P<path>(?:[A-Za-z]:[\\/])?[^\s:][^:\n]{0,400}\.pyi?)" + _AT_COLUMN
+        rb" *(?![\w.-]+ +\||\[)(?P<path>(?:[A-Za-z]:[\\/])?[^\s:][^:\n]{0,400}\.pyi?)" + _AT_COLUMN
             + rb" - (?P<severity>error|warning|information|hint): " + _REST),
         summary=(rb"(?P<errors>\d+) errors?, (?P<warnings>\d+) warnings?, (?P<informations>\d+) (?:informations?|notes?)",),
         more=rb"  (?:  |\xc2\xa0)"),
@@ -10168,7 +10219,7 @@ DIAGNOSTICS: List[Dialect] = [
         _AT_PATH + rb")" + _AT_COLUMN + rb" - (?P<severity>error|warning) (?P<code>TS\d+): " + _REST,
         rb"(?P<severity>error) (?P<identity>TS\d+): " + _REST),
         summary=(rb"Found (?P<errors>\d+) errors? in (?:\d+ files|(?:the same file|[^\n]*:\d+))",
-        rb"(?:\[\S+ ?\S*\] )?Found (?P<errors>\d+) errors?\. Watching", rb"Found (?P<errors>\d+) errors?\.$"), more=rb"[ \t]|\d+ "),
+        rb"(?:\[?\d[\d:]+(?: [AP]M)?\]? (?:- )?)?Found (?P<errors>\d+) errors?\. Watching", rb"Found (?P<errors>\d+) errors?\.$"), more=rb"[ \t]|\d+ "),
     Dialect("shellcheck", (b" SC", b"[SC"), (rb"(?P<indent>[ \t]*)\^-*\^?-* (?P<code>SC\d+) \((?P<severity>\w+)\): " + _REST,),
         locations=(rb"In (?P<path>[^\n]+) line (?P<line>\d+):$",), more=rb"Did you mean|[ \t]"),
     Dialect("shellcheck", (b"[SC",),
@@ -10179,35 +10230,57 @@ DIAGNOSTICS: List[Dialect] = [
         locations=(_HEADING + rb"(?=\n +\d+:\d+ +(?:error|warning) )",),
         sign=rb"^ +\d+:\d+ +(?:error|warning) +\S[^\n]*  \([\w-]+\)$"),
     Dialect("eslint", (b" error ", b" warning "),
-        (rb" +(?P<line>\d+):(?P<col>\d+) +(?P<severity>error|warning) +(?P<message>\S[^\n]*?)(?:  +(?P<code>"
-            rb"(?:@?[\w.-]+/)*[\w.-]+))?$",), locations=(_HEADING + rb"(?=\n +\d+:\d+ +(?:error|warning) )",),
+        (rb" +(?P<line>\d+):(?P<col>\d+) +(?P<severity>error|warning) +(?P<message>\S[^\n]*?)(?:(?:\n(?! +\d+:\d+ |\n)[^\n]*?)"
+            rb"{0,8}?  +(?P<code>" + _ESLINT_CODE + rb"))?$",), locations=(_HEADING + rb"(?=\n +\d+:\d+ +(?:error|warning) )",),
         summary=(rb"(?:\xe2\x9c\x96|\xe2\x9c\x95|x|X|\xc3\x97) (?P<problems>\d+) problems? \((?P<errors>\d+) errors?, "
-            rb"(?P<warnings>\d+) warnings?\)",), more=rb"(?! +\d+:\d+ )[ \t]"),
+            rb"(?P<warnings>\d+) warnings?\)", rb"(?P<problems>\d+) problems?$",
+        rb"(?:(?P<errors>\d+) errors?)?(?: and )?(?:(?P<warnings>\d+) warnings?)? found\.$"), more=rb"(?! +\d+:\d+ )[ \t]",
+        claims=("problems",)),
     Dialect("eslint", (b" [Error", b" [Warning"),
-        (_AT_PATH + rb")" + _AT_COLUMN + rb": (?P<message>[^\n]*) \[(?P<severity>Error|Warning)(?:/(?P<code>[^\]\n]+))?\]$",),
-        summary=(rb"(?P<problems>\d+) problems?$",), claims=("problems",)),
+        (_AT_PATH + rb")" + _AT_COLUMN + rb": (?P<message>[^\n]*)(?:\n(?![^:\n]*:\d+:\d+: )[^\n]*){0,8}? \[(?P<severity>Error|"
+            rb"Warning)(?:/(?P<code>[^\]\n]+))?\]$",)),
     Dialect("eslint", (b", col ",), (_AT_PATH
-            + rb"): line (?P<line>\d+), col (?P<col>\d+), (?P<severity>Error|Warning) - (?P<message>[^\n]*?)(?: \("
-            rb"(?P<code>[^()\n]+)\))?$",), summary=(rb"(?P<problems>\d+) problems?$",), claims=("problems",)),
+            + rb"): line (?P<line>\d+), col (?P<col>\d+), (?P<severity>[Ee]rror|[Ww]arning) - (?P<message>[^\n]*?)(?:(?:\n(?!\n)"
+            rb"(?![^:\n]*: line \d+, col )[^\n]*?){0,8}? \((?P<code>" + _ESLINT_CODE + rb")\))?$",)),
+    Dialect("eslint", (b"error: ", b"warning: "),
+        (rb"(?P<severity>error|warning): (?P<message>[^\n]*?)(?:\n(?!error: |warning: )[^\n]+?){0,8}?(?: \((?:null|(?P<code>" + _ESLINT_CODE
+            + rb"))\))? at (?P<path>[^\n]+?)" + _AT_COLUMN + rb":$",), more=rb"[ \t>]"),
+    Dialect("eslint", (b"): error ", b"): warning "),
+        (_AT_PATH + rb")\((?P<line>\d+),(?P<col>\d+)\): (?P<severity>error|warning) (?:(?P<code>" + _ESLINT_CODE + rb") )?: " + _REST,)),
     Dialect("yamllint", (b": [error] ", b": [warning] "),
         (_AT_PATH + rb")" + _AT_COLUMN + rb": \[(?P<severity>error|warning)\] (?P<message>[^\n]*?)(?: \((?P<code>[\w-]+)\))?$",)),
     Dialect("yamllint", (b"::error file=", b"::warning file="),
         (rb"::(?P<severity>error|warning) file=(?P<path>[^,\n]+),line=(?P<line>\d+),col=(?P<col>\d+)::(?P=line):(?P=col) "
             rb"\[(?P<code>[\w-]+)\] " + _REST,)),
+    Dialect("oxlint", ("─[".encode(), b",-["), (_FRAMED,), severity=_SIGNS, more=rb" |$",
+        summary=(rb"Found (?P<warnings>\d+) warnings? and (?P<errors>\d+) errors?\.$",), success=rb"Found 0 warnings and 0 errors\.$",
+        sign=rb"^Finished in \S+ on \d+ files? (?:with \d+ rules )?using "),
+    Dialect("jshint", (b": line ",), (_AT_PATH + rb"): line (?P<line>\d+), col (?P<col>\d+), " + _REST,), summary=(rb"(?P<errors>\d+) errors?$",)),
+    Dialect("standard", (b": ",), (rb" +" + _AT_PATH + rb"\.\w+)" + _AT_COLUMN + rb": (?P<message>[^\n]*?) \((?:null|(?P<code>" + _ESLINT_CODE + rb"))\)(?: \(warning\))?$",),
+        sign=rb"^standard: "),
+    Dialect("cspell", (b" - Unknown word (", b" - Forbidden word (", b" - Misspelled word ("),
+        (_AT_PATH + rb")" + _AT_COLUMN + rb" - (?P<message>\w+ word \((?P<code>[^)\n]+)\)[^\n]*)",),
+        summary=(rb"CSpell: Files checked: \d+, Issues found: (?P<issues>\d+) in ",), claims=("issues",)),
     Dialect("stylelint", ("✖".encode(), "⚠".encode()),
         (rb" +(?P<line>\d+):(?P<col>\d+) +(?P<severity>\xe2\x9c\x96|\xe2\x9a\xa0) +(?P<message>\S[^\n]*?)(?:  +"
             rb"(?P<code>[\w/@-]+))?$",), locations=(_HEADING + rb"(?=\n +\d+:\d+ +(?:\xe2\x9c\x96|\xe2\x9a\xa0) )",),
-        severity={"✖".encode(): "error", "⚠".encode(): "warning"}, summary=(rb"\xe2\x9c\x96 (?P<problems>\d+) problems? \(",),
+        severity={"✖".encode(): "error", "⚠".encode(): "warning"}, summary=(rb"(?:\xe2\x9c\x96 )?(?P<problems>\d+) problems? \(",),
         claims=("problems",)),
+    Dialect("stylelint", (b" [error]", b" [warning]"),
+        (_AT_PATH + rb")" + _AT_COLUMN + rb": (?P<message>[^\n]*) \((?P<code>[\w/@-]+)\) \[(?P<severity>error|warning)\]$",)),
+    Dialect("svelte-check", (b"svelte-check found ",),
+        (rb"(?P<path>[^\n]+?)" + _AT_COLUMN + rb"\n(?P<severity>Error|Warn): " + _REST,),
+        summary=(rb"svelte-check found (?P<errors>\d+) errors? and (?P<warnings>\d+) warnings?",),
+        success=rb"svelte-check found 0 errors and 0 warnings", more=rb"\S[^\n]*"),
     Dialect("biome", ("━━".encode(),), (_AT_PATH + rb")" + _AT_COLUMN
             + rb" (?P<code>(?:lint|parse|syntax|suppressions|assist|organizeImports|plugin)\S*)(?:  FIXABLE)?"
-            rb"(?: [^\n]*)?\xe2\x94\x81\n+ +(?P<severity>\xc3\x97|!|i|\xe2\x84\xb9|\xe2\x9c\x96) (?P<message>[^\n]+)",
+            rb"(?: [^\n]*)?\xe2\x94\x81\n+ +(?P<severity>\xc3\x97|!|i|\xe2\x84\xb9|\xe2\x9c\x96|\xe2\x9a\xa0) (?P<message>[^\n]+)",
         _AT_PATH + rb")(?::(?P<line>\d+):(?P<col>\d+))? (?P<code>format|organizeImports|assist\S*|parse|lint\S*|"
-            rb"internalError\S*|files\S*)(?:  FIXABLE)? [^\n]*\xe2\x94\x81\n+ +(?P<severity>\xc3\x97|!|i|\xe2\x84\xb9) "
-            rb"(?P<message>[^\n]+)"), severity={"×".encode(): "error", b"!": "warning", b"i": "style", "ℹ".encode(): "style",
+            rb"internalError\S*|files\S*)(?:  FIXABLE)? [^\n]*\xe2\x94\x81\n+ +(?P<severity>\xc3\x97|!|i|\xe2\x84\xb9|\xe2\x9a\xa0) "
+            rb"(?P<message>[^\n]+)"), severity={"×".encode(): "error", b"!": "warning", "⚠".encode(): "warning", b"i": "style", "ℹ".encode(): "style",
         "✖".encode(): "error"}, more=rb"[ \t]|$", summary=(rb"Found (?P<errors>\d+) errors?\.$",
         rb"Found (?P<warnings>\d+) warnings?\.$", rb"Found (?P<infos>\d+) infos?\.$"), claims=("errors", "warnings", "infos"),
-        sign=rb"^Checked \d+ files? in |\xe2\x94\x81", success=rb"Checked \d+ files? in [^\n]*\. (?:No fixes|Fixed)"),
+        sign=rb"^Checked \d+ files? in |\xe2\x94\x81", success=rb"Checked \d+ files? in [^\n]*\. (?:No fixes applied|Fixed \d+ files?)\.$(?!\nFound \d)"),
     Dialect("rubocop", (b".rb:", b"Gemfile:", b"Rakefile:"),
         (_AT_PATH + rb")" + _AT_COLUMN
             + rb": (?P<severity>[CWEFRI]): (?:\[Corrected\] |\[Correctable\] |\[Todo\] )?(?P<code>[A-Z]\w+(?:/\w+)+): " + _REST,),
@@ -10219,11 +10292,29 @@ DIAGNOSTICS: List[Dialect] = [
     Dialect("phpstan", (b" Line ",), (rb"  +(?P<line>\d+|:\d+) +(?P<message>\S[^\n]*)",),
         locations=(rb" -+ -+[ -]*\n +Line +(?P<path>\S[^\n]*?) *\n -+ -+",),
         summary=(rb" *\[ERROR\] Found (?P<errors>\d+) errors?",), success=rb" *\[OK\] No errors", more=rb" {9}"),
+    Dialect("phpcs", (b" | ERROR ", b" | WARNING "),
+        (rb" +(?P<line>\d+) \| (?P<severity>ERROR|WARNING) +\| (?:\[[ x]\] )?(?P<message>[^\n]*)(?:(?:\n +\| +\| +[^(\n][^\n]*)*\n +\| +\| +"
+            rb"\((?P<code>[\w.]+)\))?$",), locations=(rb"FILE: (?P<path>[^\n]+)$",), more=rb" +\| ",
+        summary=(rb"FOUND (?P<errors>\d+) ERRORS? AFFECTING", rb"FOUND (?P<warnings>\d+) WARNINGS? AFFECTING",
+        rb"FOUND (?P<errors>\d+) ERRORS? AND (?P<warnings>\d+) WARNINGS? AFFECTING")),
+    Dialect("phpcs", (b": error - ", b": warning - "),
+        (_AT_PATH + rb")" + _AT_COLUMN + rb": (?P<severity>error|warning) - (?P<message>[^\n]*?)(?: \((?P<code>[\w.]+)\))?$",)),
+    Dialect("ansible-lint", (b".yml:", b".yaml:"),
+        (rb"(?P<code>[a-z][\w-]+(?:\[[\w./-]+\])*): (?P<message>[^\n]+)\n" + _AT_PATH + rb"\.ya?ml)" + _AT_LINE + rb"(?: [^\n]*)?$",
+        _AT_PATH + rb"\.ya?ml)" + _AT_LINE + rb": (?P<code>[a-z][\w-]+(?:\[[\w./-]+\])*): " + _REST),
+        summary=(rb"(?:Failed|Passed): (?P<failures>\d+) failure\(s\), (?P<warnings>\d+) warning\(s\) in ",), claims=("failures", "warnings"),
+        success=rb"Passed: 0 failure\(s\)", sign=rb"^(?:Failed|Passed): \d+ failure\(s\)|^(?:[^\n:]+\.ya?ml:\d[\d:]*: )?[a-z][\w-]+\[[\w./-]+\]: "),
+    Dialect("sqlfluff", (b" | P:",), (rb"L: *(?P<line>\d+) \| P: *(?P<col>\d+) \| +(?P<code>\w+) \| " + _REST,),
+        locations=(rb"== \[(?P<path>[^\n]+)\] FAIL$",), more=rb" +\| "),
+    Dialect("luacheck", (b" warnings / ", b" warning / "), (rb" +" + _AT_PATH + rb")" + _AT_COLUMN + rb": (?:\((?P<code>[WE]\d+)\) )?" + _REST,),
+        severity={b"W": "warning", b"": "warning"}, summary=(rb"Total: (?P<warnings>\d+) warnings? / (?P<errors>\d+) errors? in ",),
+        sign=rb"^Total: \d+ warnings? / \d+ errors? in ", success=rb"Total: 0 warnings / 0 errors in "),
     Dialect("markdownlint", (b" MD0", b"/MD0"),
         (_AT_PATH + rb")" + _AT_LINE + rb" (?:(?P<severity>error|warning) )?(?P<code>MD\d{3})(?:/[\w/-]+)? " + _REST,),
         summary=(rb"Summary: (?P<errors>\d+) error\(s\)",), success=rb"Summary: 0 error\(s\)"),
     Dialect("hadolint", (b" DL", b" SC", b" unexpected "),
         (_AT_PATH + rb"):(?P<line>\d+) (?P<code>(?:DL|SC)\d{4}) (?P<severity>error|warning|info|style): " + _REST,
+        rb"hadolint:" + _AT_PATH + rb"):(?P<line>\d+): (?P<code>(?:DL|SC)\d{4}) (?P<severity>error|warning|info|style): " + _REST,
         _AT_PATH + rb"Dockerfile[^\s:]*)" + _AT_COLUMN + rb" (?P<message>unexpected [^\n]*)")),
     Dialect("black", (b"would reformat", b"cannot format ", b"cannot parse", b"would be reformatted"),
         (rb"would reformat (?P<path>[^\n]+)",
@@ -10247,10 +10338,11 @@ DIAGNOSTICS: List[Dialect] = [
         success=rb"All matched files use Prettier code style!", more=rb"\[error\]  ", sign=rb"code style|Checking formatting",
         claims=()),
     # compilers
-    Dialect("gcc", (b": error: ", b": fatal error: ", b": warning: "),
+    Dialect("gcc", (b": error: ", b": fatal error: ", b": warning: ", b": style: ", b": performance: ", b": portability: ", b"Error: ", b"Warning: "),
         (_AT_PATH + _C_FILE + _AT_LINE
-            + rb": (?P<severity>fatal error|error|warning|internal compiler error): (?P<message>[^\n]*?(?: \["
+            + rb": (?P<severity>fatal error|error|warning|internal compiler error|style|performance|portability): (?P<message>[^\n]*?(?: \["
             rb"(?P<code>-W[^\]\n]+|[a-z][\w.,-]+)\])?)$",
+        _AT_PATH + _C_FILE + _AT_COLUMN + rb":\n\n[^\n]*\n[^\n]*\n(?P<severity>Error|Warning|Fatal Error): (?P<message>[^\n]*?(?: \[(?P<code>-W[^\]\n]+)\])?)$",
         rb"(?P<identity>(?:[\w./+-]*[/-])?(?:cc1(?:plus|obj)?|gcc|g\+\+|cc|c\+\+|clang(?:\+\+)?|lto1|lto-wrapper|"
             rb"f951|gfortran)(?:-\d+)?): (?P<severity>fatal error|error|warning): (?!ld returned|linker command)" + _REST),
         summary=(rb"(?:(?P<warnings>\d+) warnings?)?(?: and )?(?:(?P<errors>\d+) errors?)? generated\.$",),
@@ -10258,9 +10350,9 @@ DIAGNOSTICS: List[Dialect] = [
         repeats=True, more=rb"[ \t]|In file included from|\S[^\n]*: note: |\S[^\n]*:\d+(?::\d+)?:   required "),
     Dialect("linker", (b"undefined reference to", b"multiple definition of", b"cannot find -l", b"undefined symbol: ",
         b"duplicate symbol", b"Undefined symbols", b"ld returned", b"linker command failed"),
-        (rb"(?:[^\s:]*ld[^\s:]*: )?(?P<location>(?:[A-Za-z]:[\\/])?[^\s:][^\n]{0,400}?(?::\(\.[^)\n]*\)|:\d+)): "
+        (rb"(?:[^\s:]*ld[^\s:]*: )?(?P<location>(?:[A-Za-z]:[\\/])?[^\s:][^\n]{0,400}?(?::\(\.[^)\n]*\)|:\d+)): (?:error: )?"
             rb"(?P<identity>(?:undefined reference to|multiple definition of) [^;\n]*)(?:; [^\n]*)?$",
-        rb"(?:[^\s:]*ld[^\s:]*: )(?P<location>[^\s:][^:\n]{0,400}): (?P<identity>(?:undefined reference to|"
+        rb"(?:[^\s:]*ld[^\s:]*: (?:error: )?)(?P<location>[^\s:][^:\n]{0,400}): (?P<identity>(?:undefined reference to|"
             rb"multiple definition of) [^;\n]*)(?:; [^\n]*)?$", rb"[^\s:]*ld[^\s:]*: (?P<identity>cannot find [^\n]*)",
         rb"(?:[^\s:]*ld[^\s:]*|mold|wild): error: (?P<identity>(?:undefined|duplicate)[^\n]* symbol[^\n]*)(?:\n>>> "
             rb"(?:referenced by|defined at) (?P<location>[^\n]+))?",
@@ -10270,7 +10362,9 @@ DIAGNOSTICS: List[Dialect] = [
         more=rb"[ \t]|>>> "),
     Dialect("javac", (b".java:",),
         (_AT_PATH + rb"\.java):(?P<line>\d+): (?P<severity>error|warning): (?:\[(?P<code>[\w-]+)\] )?" + _REST,),
-        summary=(rb"(?P<errors>\d+) errors?$", rb"(?P<warnings>\d+) warnings?$"), sign=rb"\.java:\d+: (?:error|warning): "),
+        summary=(rb"(?P<errors>\d+) errors?$(?!\nonly showing)", rb"(?P<warnings>\d+) warnings?$(?!\nonly showing)",
+        rb"only showing the first \d+ errors, of (?P<errors>\d+) total", rb"only showing the first \d+ warnings, of (?P<warnings>\d+) total"),
+        sign=rb"\.java:\d+: (?:error|warning): "),
     Dialect("swiftc", (b".swift:",), (_AT_PATH + rb"\.swift)" + _AT_COLUMN + rb": (?P<severity>error|warning): " + _REST,),
         more=rb"[ \t]|\S+: note: |\d+ \||$"),
     Dialect("kotlinc", (b"e: ", b"w: "),
@@ -10355,9 +10449,26 @@ DIAGNOSTICS: List[Dialect] = [
 # whatever else says path, line, column and severity
 ANY_DIAGNOSTICS: List[Dialect] = [
     Dialect("diagnostics", (b"error", b"warning", b"Error", b"Warning"),
-        (_AT_PATH + rb"\.\w{1,8})" + _AT_COLUMN + rb": (?P<severity>[Ee]rror|[Ww]arning|fatal error|ERROR|WARNING): " + _REST,
-        _AT_PATH + rb"\.\w{1,8})\((?P<line>\d+)(?:,(?P<col>\d+))?\): (?P<severity>error|warning|fatal error) "
-            rb"(?P<code>[A-Z]+\d+): " + _REST)),
+        (_AT_PATH + rb"\.\w{1,8})" + _AT_COLUMN + rb": (?P<severity>[Ee]rror|[Ww]arning|(?:fatal|runtime) error|ERROR|WARNING)(?: (?P<code>[\w@/-]+\([\w/-]+\)))?: " + _REST,
+        _AT_PATH + rb"\.\w{1,8})\((?P<line>\d+)(?:,(?P<col>\d+))?\): (?P<severity>error|warning|fatal error)"
+            rb"(?: (?P<code>[A-Z]+\d+))?: " + _REST)),
+    Dialect("diagnostics", ("─[".encode(), b",-["), (_FRAMED,), severity=_SIGNS, more=rb" |$"),
+    Dialect("diagnostics", (b"::error ", b"::warning ", b"::notice "),
+        (rb"::(?P<severity>error|warning|notice) (?:(?:(?:file|f)=(?P<path>[^,:\n]+)|line=(?P<line>\d+)|col=(?P<col>\d+)|title=(?P<code>[^,:\n]*[^,:\s])|\w+=[^,:\n]*),?)+::"
+            rb"(?P<message>(?:(?!%0A)[^\n])+)",), severity={b"notice": "style"}),
+    Dialect("diagnostics", (b" ==> ", b"% confidence)", b" imported but unused", b"undefined name", b"is assigned to but never used", b": D", b"]",
+        b"Imports are incorrectly", b"Error: ", b"PHP "),
+        (_AT_PATH + rb"):(?P<line>\d+): (?P<message>(?P<code>[\w'-]+) ==> [^\n]+)",
+        _AT_PATH + rb"\.pyi?):(?P<line>\d+): (?P<message>[^\n]+) \(\d+% confidence(?:, \d+ lines?)?\)$",
+        _AT_PATH + rb"\.pyi?)" + _AT_COLUMN + rb": (?P<message>(?:[^\n]*imported but unused|(?:'from [^\n]* import \*' used; unable to detect )?undefined names?\b"
+            rb"|local variable [^\n]* is assigned to but never used|redefinition of unused |f-string is missing)[^\n]*)",
+        _AT_PATH + rb"\.pyi?):(?P<line>\d+) (?:in|at) [^\n]+:\n {8}(?P<code>D\d{3}): " + _REST,
+        _AT_PATH + rb"):(?P<line>\d+): (?P<code>D\d{3}) " + _REST,
+        _AT_PATH + _C_FILE + rb":(?P<line>\d+):  (?P<message>[^\n]+)  \[(?P<code>\w+/\w+)\] \[\d\]$",
+        rb"ERROR: (?P<path>[^\n]+?) (?P<message>Imports are incorrectly sorted[^\n]*)",
+        rb"(?:\w*Error): (?P<path>[^:\n]*[\\/][^:\n]*\.\w+): (?P<message>[^\n]*) \((?P<line>\d+):(?P<col>\d+)\)$",
+        rb"PHP (?P<severity>Parse error|Fatal error|Warning|Notice|Deprecated): +(?P<message>[^\n]+) in (?P<path>[^\n]+?) on line (?P<line>\d+)$"),
+        severity={b"Parse error": "error", b"Fatal error": "error", b"Notice": "style", b"Deprecated": "warning"}),
     Dialect("diagnostics", (b".py:", b".pyi:"),
         (_CODED + _AT_PATH + rb"\.pyi?)" + _AT_COLUMN + rb": (?P<code>[A-Z]{1,4}\d{2,4}) " + _REST,), severity=_FLAKE),
 ]  # fmt: skip
@@ -11882,16 +11993,23 @@ def _diff_plain(page: _Page) -> List[Evidence]:
     return [page.evidence("git-diff", (), totals)] if any(totals.values()) else []
 
 
+# around the statistics: of a merge or pull, and of --summary
+_BESIDE_STAT = (
+    rb" (?:create|delete) mode | rename | mode change | copy |Updating [0-9a-f]+\.\.[0-9a-f]+$|Fast-forward$|Merge made by |Auto-merging "
+    rb"|Squash commit -- not updating HEAD$|Removing "
+)
+
+
 def _git_stat(page: _Page) -> List[Evidence]:
-    """`git diff --stat`, --numstat, --name-status: every file."""
-    last = rx(rb" (\d+) files? changed(?:, (\d+) insertions?\(\+\))?(?:, (\d+) deletions?\(-\))?$").match(page.lines[-1])
+    """`git diff --stat`, --numstat, --name-status: every file; also as a merge or pull prints them."""
+    lines = [(n, line) for n, line in enumerate(page.lines, 1) if not rx(_BESIDE_STAT).match(line)]
+    closing = rb" (\d+) files? changed(?:, (\d+) insertions?\(\+\))?(?:, (\d+) deletions?\(-\))?$"
+    last = rx(closing).match(lines[-1][1]) if lines else None
     rows = []
-    for n, line in enumerate(page.lines[:-1] if last else page.lines, 1):
-        stat = last and rx(rb" (.+?) +\| +(\d+|Bin.*?|Unmerged)(?: [+-]+)?$").match(line)
+    for n, line in lines[:-1] if last else lines:
+        stat = last and rx(rb" (.+?)(?: \((?:new|gone|mode|new mode)(?: [+-][xl])*\))? +\| +(\d+|Bin.*?|Unmerged)(?: [+-]+)?$").match(line)
         row = stat or (not last and (rx(rb"(?:\d+|-)\t(?:\d+|-)\t(.+)$").match(line) or rx(rb"(?:[ACDMTUX]|[RC]\d{2,3})\t(.+)$").match(line)))
         if not row:
-            if line.startswith((b" create mode ", b" delete mode ", b" rename ", b" mode change ", b" copy ")) and last:
-                continue
             return []
         words = b"%s changed" % stat.group(2) if stat else b" ".join(line[: row.start(1)].split(b"\t")).strip()
         rows.append(page.row("file", row.group(1), words, n, 0, 1.0, row.group(1).rpartition(b"/")[0]))
@@ -12135,7 +12253,7 @@ def _search(page: _Page) -> List[Evidence]:
 
 
 # a line of a compiler or linter: one or two blanks part the place from what is said of it
-_LINTED = rb"(?:[A-Za-z]:)?[^:\n]+:\d+:(?:\d+:)? {1,2}\S"
+_LINTED = rb"(?:[A-Za-z]:)?[^:\n]+:\d+:(?:(?:\d+:)? {1,2}\S|\d+ - [A-Z])"
 
 
 def _splits(line: bytes) -> List[bytes]:
@@ -12185,7 +12303,7 @@ def _search_heading(page: _Page) -> List[Evidence]:
     return [page.evidence("search", rows, {"hits": sum(int(row.value) for row in rows), "files": len(rows)})]
 
 
-_BEHIND_PATH = rb"((?:[A-Za-z]:[\\/])?[^\s:]*[/\\.][^\s:]*|[A-Z]\w+):"
+_BEHIND_PATH = rb"(?!@[\w-]+/[\w-]+: )((?:[A-Za-z]:[\\/])?[^\s:]*[/\\.][^\s:]*|[A-Z]\w+):"
 
 
 def _search_plain(page: _Page) -> List[Evidence]:
@@ -12992,7 +13110,7 @@ _OUTLINES = (
      rb"|(?:def|function\*?|func|fn|sub) +[^\s(]*\s*[(\[<:{]|impl[ <][^\n]*\{|(?:const|let|var) \w+ = (?:async )?(?:function\b|\(?[\w, ]*\)? =>)"
      rb"|(?!(?:if|for|foreach|while|until|unless|switch|catch|else|elsif|return|do|try|with)\b)[\w$*~:<>,&\[\] ]*\([^;\n]*\)[^;()\n]*\{$)"),
     ("headings", _NUMBERED + rb"#(#{0,5}) (?!(?:if|else|endif|define|include|undef)\b)\S"),
-    ("sections", _NUMBERED + rb"()\[{1,2}[\w.\"': -]+\]{1,2}\s*$"),
+    ("sections", _NUMBERED + rb"()\[{1,2}[\w.\"'][\w.\"': -]*\]{1,2}$"),
 )  # fmt: skip
 
 
@@ -13216,7 +13334,7 @@ _GREEN = rb"\[(?:\d+;)*(?:[349]2|102|38;5;(?:2|10))(?:;\d+)*m"
 _OVERWRITTEN = rb"\n[^\n]*\r(?=[^\r\n])"
 _COLUMNS = rb"\n[^\t\n]{1,200}\t[^\t\n]{1,200}\t(?=(?:\xef\xbb\xbf)?\d{4}-)"  # job and step, of `gh run view --log`
 _STAMP = (  # GitLab puts stream number and flag behind the time; Docker's builder numbers its steps and counts seconds
-    rb"\n(?:\xef\xbb\xbf)?(?:\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?\]?(?: \d\d[OE][ +])? ?"
+    rb"\n(?:\xef\xbb\xbf)?(?:\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?\]?(?: \d\d[OE][ +]| )?"
     rb"|\[?\d\d:\d\d:\d\d(?:[.,]\d+)?\]? |#\d+ \d+\.\d+ )"
 )
 
