@@ -14186,9 +14186,10 @@ def grouped(facts: Sequence[Fact]) -> List[Group]:
     return out
 
 
-# How much a line of the census says besides the identity, most first: location as path:line (1) or :line (2), span (3). A flood, whose
-# census stands elsewhere word for word, names no file twice in a row, and identities that differ in nothing but their place once (4).
-DETAILS = ((1, 3), (1,), (2,), ())
+# How much a line of the census says besides the identity, most first: location as path:line (1), or :line (2), of the foremost alone (5),
+# span (3). A flood, whose census stands elsewhere word for word, names no file twice in a row, and identities that differ in nothing but
+# their place once (4).
+DETAILS = ((1, 3), (1,), (2,), (5,), ())
 TERSE = (2, 4)
 
 
@@ -14298,18 +14299,16 @@ class Digest:
         quotes = self.quotes()
         required = self.required(budget, quotes)
         sections = head + required
-        self.buy(sections + quotes, self.room - self.closing() - price(item.text for section in required for item in section.walk()))
+        self.buy(sections + quotes, self.room - price([item.text for section in required for item in section.walk()] + self.closing()))
         lines = [item.text for section in sections + quotes for item in section.walk()]
-        lines += ["coverage:"] + ["  " + line for line in self.coverage()]
-        lines += ["next:"] + ["  " + line for line in self.next_lines()]
+        lines += self.closing()
         if self.receipt.unrepresented or self.receipt.omitted < 0:  # not `assert`, which bytecode may lack
             raise AssertionError("the receipt does not hold")
         return "".join(line + "\n" for line in lines).encode("utf-8", "backslashreplace")
 
-    def closing(self) -> int:
-        """About what the receipt and the commands that read on take."""
-        lines = ["coverage:", "  identities: 0/0 · 0 inline · 0 retrievable · 0 unrepresented", "  omitted: 100,000 lines", "next:"]
-        return price(lines + ["  " + line for line in self.next_lines()])
+    def closing(self) -> List[str]:
+        """The receipt, and the commands that read on."""
+        return ["coverage:", *("  " + line for line in self.coverage()), "next:", *("  " + line for line in self.next_lines())]
 
     def place(self, item: Item) -> Item:
         """Let a line stand in the digest."""
@@ -14411,7 +14410,7 @@ class Digest:
             wanted = price(item.text for section in quotes for item in section.children if item.value > TELLING)
             self.spare = min(wanted, int(budget * (1 - FACTS_SHARE)))
             budget -= self.spare
-        whole = self.listed(budget, DETAILS[:-1], 0.0)
+        whole = self.listed(budget, DETAILS[:3], 0.0)
         if whole:
             return whole
         minor = [fact for e in self.found for fact in required_facts(e) if fact.kind not in contract_of(e).failing]
@@ -14436,7 +14435,7 @@ class Digest:
         for details in detailed:
             sections = self.census_sections(details, only_failing)
             identities, messages = self.needs(sections)
-            fits = rough if details else CENSUS_SHARE * (rough > 0)
+            fits = rough if details in DETAILS[1:3] else CENSUS_SHARE * (rough > 0)
             if identities + messages <= budget * CENSUS_SHARE or (details != DETAILS[0] and identities <= budget * fits):
                 return sections
         return []
@@ -14461,6 +14460,8 @@ class Digest:
         section = self.place(Item(heading))
         above = None
         for group in groups:
+            if 5 in details:
+                details = (2, 5) if len(section.children) < FOREMOST else ()
             for line in fact_lines(self.sheet, group.facts, above, details, brief):
                 item = section.add(self.place(Item(line)))
             above = group.facts[-1]
@@ -14502,7 +14503,7 @@ class Digest:
         rows = self.by_file(facts) + ([] if brief else self.histogram("by message", map(class_of, facts)))
         claimed = self.receipt.claimed - (self.receipt.known - len(facts))
         heading = "%s: %s/%d inline" % (" and ".join(headings), "%d", claimed)
-        room = self.room - self.spare - self.closing() - taken - price([*rows, heading, "  census: " + self.census])
+        room = self.room - self.spare - taken - price([*rows, heading, *self.closing()])
         groups, width = self.foremost(facts, brief, room)
         inline = sum(len(group.facts) for group in groups)
         self.receipt.retrievable = len(facts) - inline
@@ -14645,11 +14646,13 @@ def most(low: int, high: int, fits: Callable[[int], bool]) -> int:
 
 def in_turn(facts: Sequence[Fact], groups: Sequence[Group]) -> Tuple[List[Fact], int]:
     """Facts in the order in which a flood has room for them: the worst ones, one of each class, the output's first ones, one of each
-    group; and how many these are; then the others as the output has them."""
+    group; and how many these are; then a second one of each group, and so on."""
     worst = sorted(facts, key=lambda fact: -fact.value)[:FOREMOST]
     classes = reversed(list({class_of(fact): fact for fact in reversed(facts)}.values()))
     told = sorted(facts, key=lambda fact: (fact.stream, fact.first))
     turn = [*worst, *classes, *told[:FOREMOST], *(group.facts[0] for group in groups)]
+    ranks = {id(fact): rank for group in groups for rank, fact in enumerate(group.facts)}
+    told.sort(key=lambda fact: ranks[id(fact)])
     return list({id(fact): fact for fact in turn + told}.values()), len({id(fact) for fact in turn})
 
 
