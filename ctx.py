@@ -14591,6 +14591,7 @@ class Digest:
 
         heap: List[Tuple[float, int, Item, Item]] = []
         turn = iter(range(1 << 30))
+        left = 100 * budget
 
         def offer(parent: Item) -> None:
             for child in parent.children:
@@ -14604,10 +14605,10 @@ class Digest:
         while heap:
             _, _, item, parent = heappop(heap)
             spot = (item.quote.stream, item.quote.first) if item.quote else None
-            needed = price([item.text] if parent.placed else [item.text, parent.text])
-            if needed > budget or spot in self.seen:
+            needed = hundredths([item.text] if parent.placed else [item.text, parent.text])
+            if needed > left or spot in self.seen:
                 continue
-            budget -= needed
+            left -= needed
             if spot:
                 self.seen.add(spot)
             parent.placed = True
@@ -14617,7 +14618,12 @@ class Digest:
 
 def price(lines: Iterable[str]) -> int:
     """Tokens that lines take in a digest, their ends included."""
-    return (sum(token_cost((line + "\n").encode("utf-8", "backslashreplace")) for line in lines) + 99) // 100
+    return (hundredths(lines) + 99) // 100
+
+
+def hundredths(lines: Iterable[str]) -> int:
+    """The same in hundredths of a token."""
+    return sum(token_cost((line + "\n").encode("utf-8", "backslashreplace")) for line in lines)
 
 
 def contradiction(found: Sequence[Evidence], status: Optional[int], evidence: Evidence) -> str:
