@@ -9005,9 +9005,11 @@ def _pytest_fact(session: _Session, item: _Item, order: int) -> Fact:
         for i, raw in enumerate(rows[1:-1], view.number(captured) + 1):
             if rx(_PYTEST_NAMED).search(raw) and len(context) < 40:
                 context.append(Quote(stream, i, view.text(raw), 1.0))
-    quoted = first + block.said if block.said >= 0 else 0
+    message, quoted = block.message, first + block.said if block.said >= 0 else 0
+    if item.hint == b"Failed: " + message and not item.cut:  # which the block of a failure without traceback leaves out
+        message, quoted = item.hint, view.number(item.at)
     last = max(begin, view.number(item.end) - 1)
-    return Fact(item.kind, identity, block.location, block.message, stream, begin, last, quoted, 1.0, context)
+    return Fact(item.kind, identity, block.location, message, stream, begin, last, quoted, 1.0, context)
 
 
 # ── pytest: the evidence ────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -10722,6 +10724,8 @@ def _explain_tests(facts: Sequence[Fact], sources: Dict[str, Source]) -> None:
         last = min(fact.last, max(fact.first, fact.quoted) + 24)
         rows = sources[fact.stream].slice(fact.first, last).split(b"\n") if last > fact.first else []
         for number, raw in enumerate(rows[: last - fact.first + 1], fact.first):
+            event = rx(rb"\{\"(?:Time|Action)\":.*\"Output\":\"([^\"\\]*)(?:\\n)?\"\}$").match(raw)
+            raw = event.group(1) if event else raw  # of `go test -json`: what the test printed
             text = normal(raw)
             if number <= max(fact.first, fact.quoted) or not text.strip():
                 continue
@@ -10842,13 +10846,16 @@ def _read_node(page: _Reading) -> Tuple[List[_Case], Dict[str, int]]:
     return cases, {}
 
 
+_GO_EVENT = rb"\{\"(?:Time|Action|ImportPath)\":[^\n]*\}$"
+
+
 def _read_go_json(page: _Reading) -> Tuple[List[_Case], Dict[str, int]]:
     """The events of `go test -json`. Source: go doc cmd/test2json."""
     import json
 
     output: Dict[Tuple[str, str], List[Tuple[int, str]]] = {}
     cases, told, seen = [], {"pass": 0, "fail": 0, "skip": 0}, set()
-    for m in page.find(rb"\{\"(?:Time|Action|ImportPath)\":[^\n]*\}$"):
+    for m in page.find(_GO_EVENT):
         try:
             event = json.loads(m.group())
         except ValueError:
@@ -10964,7 +10971,7 @@ RUNNERS: List[Runner] = [
            success=rb"(?:ok  \t\S+\t(?:[\d.]+s|\(cached\))[^\n]*|FAIL\t\S+\t[\d.]+s|FAIL\t\S+ \[[a-z ]+\])$", end=rb"(?:FAIL|PASS|ok  \t[^\n]*|exit status \d+)$|=== | *--- (?:PASS|SKIP): ",
            location=(rb"^ +(?P<location>\S+\.go:\d+): ", rb"^\t(?P<location>\S+\.go:\d+)"), message=(rb"^ +\S+\.go:\d+: (?P<message>[^\n]*)", rb"^(?P<message>panic: [^\n]*)"),
            opens=(b"=== NAME  %s", b"=== RUN   %s"), notes=rb"panic: test timed out[^\n]*"),
-    Runner("go-json", (b"\"Action\":\"",), claims=("fail",), join=b".", nest=b"/", read=_read_go_json),
+    Runner("go-json", (b"\"Action\":\"",), claims=("fail",), suites=_GO_EVENT, join=b".", nest=b"/", read=_read_go_json),
     Runner(
         "cargo-test", (b"\ntest result: ",),
         heads=(rb"---- (?P<name>[^\n]+?) (?:stdout|stderr) ----$",),
@@ -11413,7 +11420,8 @@ def _junit_fact(page: _Reading, case: Match[bytes], problem: Match[bytes]) -> Fa
     names, said = _attributes(page.text[case.start(1) : case.end(1)]), _attributes(page.text[problem.start(2) : problem.end(2)])
     body = _xml_text(page.text[problem.start(3) : problem.end(3)]) if problem.group(3) else b""
     name = b"::".join(filter(None, (names.get(b"classname"), names.get(b"name"))))
-    message = (said.get(b"message") or body or said.get(b"type", b"")).split(b"\n")[0].strip() or problem.group(1)
+    lines = [line.strip() for line in (said.get(b"message") or body or said.get(b"type", b"")).split(b"\n")]
+    message = next((line for line in lines if line and not line.startswith(name)), lines[0]) or problem.group(1)
     place = b":".join(filter(None, (names[b"file"], names.get(b"line")))) if names.get(b"file") else _frame((rb"(?P<location>[\w./\\-]+\.[A-Za-z]\w*:\d+)",), body)
     first, last = page.line(case.start()), page.line(case.end() - 1)
     return Fact("failed", name, place, message, page.source.name, first, last, value=_OWN["failed"])
@@ -14129,12 +14137,13 @@ class Sheet:
         shown = clip(data, width)
         return visible(shown), shown == data
 
-    def quote(self, quote: Quote, margin: str, width: int, text: Optional[bytes] = None) -> Tuple[str, bool]:
-        """One quoted line behind its number (`12: text`, `stderr 12-40: text ×29`), clipped to `width` bytes, and whether it is whole.
+    def quote(self, quote: Quote, margin: str, text: Optional[bytes] = None, width: int = 0) -> Tuple[str, bool]:
+        """One quoted line behind its number (`12: text`, `stderr 12-40: text ×29`), and whether it is whole: clipped to `width` bytes, or
+        to as many as it is worth.
 
         `text` replaces the stored words where a profile has taken a tool's margin off them.
         """
-        words, whole = self.words(normal(self.unredacted(quote)) if text is None else clean(text), width)
+        words, whole = self.words(normal(self.unredacted(quote)) if text is None else clean(text), width or width_of(quote))
         name = "" if quote.stream == self.first else quote.stream + " "
         span = str(quote.first) if quote.last == quote.first else "%d-%d" % (quote.first, quote.last)
         times = " ×%d" % (quote.last - quote.first + 1) if quote.last > quote.first else ""
@@ -14318,8 +14327,8 @@ class Digest:
         return item
 
     def quoted(self, quote: Quote, margin: str, value: float, text: Optional[bytes] = None, width: int = 0) -> Item:
-        """A quote as a line of the digest, in `width` bytes or as many as it is worth."""
-        line, whole = self.sheet.quote(quote, margin, width or width_of(quote), text)
+        """A quote as a line of the digest."""
+        line, whole = self.sheet.quote(quote, margin, text, width)
         return Item(line, value, quote, whole)
 
     # what always stands in it
