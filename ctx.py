@@ -14672,9 +14672,9 @@ def in_turn(facts: Sequence[Fact], groups: Sequence[Group]) -> Tuple[List[Fact],
 
 
 def class_of(fact: Fact) -> bytes:
-    """What kind of complaint a fact's message is: the words before its first colon, without what it quotes."""
-    quoted = rb"(?<!\w)(['\"`])(?!\s)[^'\"`]{1,200}\1(?!\w)|\xe2\x80\x98.{1,200}?\xe2\x80\x99"
-    return rx(quoted).sub("‘…’".encode(), steady(fact.message)).partition(b":")[0].strip()
+    """What kind of complaint a fact's message is: the words before its first colon, without what it quotes and counts."""
+    varies = rb"(?<!\w)(['\"`])(?!\s)[^'\"`]{1,200}\1(?!\w)|\xe2\x80\x98.{1,200}?\xe2\x80\x99|(?<![\w.])\d+(?!\w)"
+    return rx(varies).sub("…".encode(), steady(fact.message)).partition(b":")[0].strip()
 
 
 def census_of(facts: Iterable[Fact]) -> bytes:
