@@ -10457,7 +10457,7 @@ ANY_DIAGNOSTICS: List[Dialect] = [
     Dialect("diagnostics", ("─[".encode(), b",-["), (_FRAMED,), severity=_GLYPHS, more=rb" |$"),
     # one whose title is a path of suites repeats what a test runner says
     Dialect("diagnostics", (b"::error ", b"::warning ", b"::notice "),
-        (rb"::(?P<severity>error|warning|notice) (?:(?:(?:file|f)=(?P<path>[^,:\n]+)|line=(?P<line>\d+)|col=(?P<col>\d+)|title=(?P<code>(?:(?! (?:>|\xe2\x80\xba) )[^,:\n])*[^,:\s])(?=[,:])|\w+=[^,:\n]*),?)+::"
+        (rb"::(?P<severity>error|warning|notice) (?:(?:(?:file|f)=(?P<path>[^,:\n]+)|line=(?P<line>\d+)|col=(?P<col>\d+)|title=(?P<code>(?:(?! (?:>|\xe2\x80\xba) )[^,:\n])*[^,:\s])(?=[,:])|(?!title=)\w+=[^,:\n]*),?)+::"
             rb"(?P<message>(?:(?!%0A)[^\n])+)",), severity={b"notice": "style"}),
     Dialect("diagnostics", (b" ==> ", b"% confidence)", b" imported but unused", b"undefined name", b"is assigned to but never used", b": D", b"]",
         b"Imports are incorrectly", b"Error: ", b"PHP "),
