@@ -798,7 +798,7 @@ NESTING = 40  # deeper lines are unsure
 
 METACHARACTERS = frozenset(" \t\n;&|<>()")
 WORD_ENDS = frozenset(" \t\n;&|)")
-WORD_SPECIALS = METACHARACTERS | frozenset("'\"\\$`*?[{~")
+WORD_SPECIALS = dict.fromkeys(map(ord, " \t\n;&|<>()'\"\\$`*?[{~"), " ")  # all of which a scanner's `shape` shows as blanks
 QUOTE_SPECIALS = frozenset('"\\$`')
 BRACE_SPECIALS = frozenset("\"\\$`'}")
 DIGITS = frozenset("0123456789")
@@ -816,7 +816,7 @@ RESERVED = OPENERS | CLOSERS | {"!", "time", "in", "]]"}
 RESERVED_STARTS = frozenset(word[0] for word in RESERVED)
 CASE_ENDS = (";;", ";&", ";;&")
 DOUBLE_CONTROLS = frozenset((";;", ";&", "&&", "||", "|&"))
-REDIRECTIONS = ("<<<", "<<-", "&>>", "<<", "<&", "<>", ">>", ">&", ">|", "&>", "<", ">")  # longest first
+REDIRECTIONS = frozenset(("<<<", "<<-", "&>>", "<<", "<&", "<>", ">>", ">&", ">|", "&>", "<", ">"))
 
 
 class Word:
@@ -926,10 +926,11 @@ def scan(text: str) -> Line:
 class Scanner:
     """Recursive descent over `text[at:end]`. Each method reads one construct of bash's grammar and leaves `at` behind it."""
 
-    __slots__ = ("line", "text", "end", "at", "nest", "before", "pending", "depth")
+    __slots__ = ("line", "text", "shape", "end", "at", "nest", "before", "pending", "depth")
 
     def __init__(self, line: Line) -> None:
         self.line, self.text, self.end, self.at = line, line.text, len(line.text), 0
+        self.shape = line.text.translate(WORD_SPECIALS)
         self.nest: Tuple[str, ...] = ()
         self.before = ""  # the operator last read
         self.pending: List[Redirect] = []  # here-documents whose bodies start behind the next newline
@@ -965,8 +966,7 @@ class Scanner:
             self.blank()
 
     def control(self) -> str:
-        """The control operator ahead, "" if there is none."""
-        self.blank()
+        """The control operator at this place, "" if there is none."""
         text, i = self.text, self.at
         c = text[i : i + 1] if i < self.end else ""
         if c == "" or c not in ";&|\n()":
@@ -982,8 +982,7 @@ class Scanner:
         return "" if double == "&>" else c
 
     def reserved(self) -> str:
-        """The reserved word ahead, "" if the next word is none."""
-        self.blank()
+        """The reserved word at this place, "" if the word there is none."""
         i = j = self.at
         if i >= self.end or self.text[i] not in RESERVED_STARTS:
             return ""
@@ -1018,8 +1017,7 @@ class Scanner:
             if word in CLOSERS or op == ")" or op in CASE_ENDS or self.at >= self.end:
                 return word or op
             first = len(self.line.commands)
-            last = self.and_or()
-            op = self.control()
+            last, op = self.and_or()
             if op == ";" or op == "&" or op == "\n":
                 last.after = self.before = op
                 self.at += op != "\n"
@@ -1029,17 +1027,17 @@ class Scanner:
             elif not (op or self.at >= self.end or self.reserved() in CLOSERS):
                 raise Unsure("no operator between two commands")
 
-    def and_or(self) -> Command:
+    def and_or(self) -> Tuple[Command, str]:
+        """Pipelines; the last command, and the operator behind it, which is not consumed. So does the next."""
         while True:
-            last = self.pipeline()
-            op = self.control()
+            last, op = self.pipeline()
             if op != "&&" and op != "||":
-                return last
+                return last, op
             last.after = self.before = op
             self.at += 2
             self.newlines()
 
-    def pipeline(self) -> Command:
+    def pipeline(self) -> Tuple[Command, str]:
         negated = timed = False
         word = self.reserved()
         while word == "!" or word == "time":
@@ -1048,6 +1046,7 @@ class Scanner:
             self.blank()
             if word == "time" and self.peek("-p "):
                 self.at += 2
+                self.blank()
             word = self.reserved()
         pipe: List[Command] = []
         while True:
@@ -1056,7 +1055,7 @@ class Scanner:
             pipe.append(command)
             op = self.control()
             if op != "|" and op != "|&":
-                return command
+                return command, op
             command.after = self.before = op
             self.at += len(op)
             self.newlines()
@@ -1110,6 +1109,7 @@ class Scanner:
         if self.peek("(("):
             self.at += 2
             self.arithmetic()
+            self.blank()
         else:
             self.words(self.blank)
         if self.control() == ";":
@@ -1216,7 +1216,8 @@ class Scanner:
     def redirect(self, command: Command, start: int) -> None:
         """A redirection whose descriptor, if it has one, stands at `start`."""
         fd = self.text[start : self.at]
-        op = next(op for op in REDIRECTIONS if self.peek(op))
+        ahead = self.text[self.at : min(self.at + 3, self.end)]
+        op = next(ahead[:size] for size in (3, 2, 1) if ahead[:size] in REDIRECTIONS)
         self.at += len(op)
         if self.peek("\\\n"):
             raise Unsure("an operator broken over two lines")
@@ -1269,21 +1270,22 @@ class Scanner:
             raise Unsure("an open quote")
         return i
 
+    def plain_end(self, start: int) -> int:
+        """The offset of the next character that is special in a word."""
+        found = self.shape.find(" ", start, self.end)
+        return self.end if found < 0 else found
+
     def word(self) -> Word:
         text, end, start = self.text, self.end, self.at
-        i = start
-        while i < end and text[i] not in WORD_SPECIALS:
-            i += 1
-        if i >= end or text[i] in WORD_ENDS:  # as most words are
+        i = self.plain_end(start)
+        if i == end or text[i] in WORD_ENDS:  # as most words are
             self.at = i
             return Word(start, i, text[start:i], False)
         parts: List[str] = []
         quoted = False
         i = start
         while i < end and text[i] not in WORD_ENDS:
-            j = i
-            while j < end and text[j] not in WORD_SPECIALS:
-                j += 1
+            j = self.plain_end(i)
             known: Optional[str] = text[i:j]
             if j == i:
                 self.at = i
@@ -19746,7 +19748,7 @@ def pack(source: bytes) -> bytes:
     codes = [code_of(statements) for _, statements in found]
     plain = {name: is_function(code, statements[0]) for code, (names, statements) in zip(codes, found) for name in names}
     order = {name: number for number, (names, _) in enumerate(found) for name in names}
-    blobs = [definition_blob(code, order, plain, [number], {}) for number, code in enumerate(codes)]
+    blobs = [definition_blob(code, order, plain, [number]) for number, code in enumerate(codes)]
     near: Dict[str, int] = {}  # the spots of what comes in a piece
     for numbers in reversed(hook_pieces(packed(blobs, order), order, codes, plain)):
         code = without_lines(code_of([part for number in numbers for part in found[number][1]]))
@@ -19771,16 +19773,16 @@ def packed(blobs: Sequence[bytes], order: Dict[str, int], entry: int = 0) -> byt
     return b"".join([len(index).to_bytes(8, "little"), entry.to_bytes(8, "little"), index, *blobs])
 
 
-def definition_blob(code: Any, order: Dict[str, int], plain: Dict[str, bool], numbers: Sequence[int], near: Dict[str, int]) -> bytes:
+def definition_blob(code: Any, order: Dict[str, int], plain: Dict[str, bool], numbers: Sequence[int], near: Optional[Dict[str, int]] = None) -> bytes:
     """The code of the definitions of these numbers with what must be there for it: functions that can be stood in for, others that must
-    be defined before it, and after it; and the spots of those of them that are `near`."""
+    be defined before it, and after it; and the spots of names that are not to be looked for in the index."""
     import marshal
 
     needs = [name for name in sorted(names_in(code)) if name in order and order[name] not in numbers]
     others = [name for name in needs if not plain[name]]
     above = tuple(name for name in others if order[name] < numbers[-1])
     below = tuple(name for name in others if name not in above)
-    return marshal.dumps((code, tuple(name for name in needs if plain[name]), above, below, {name: near[name] for name in needs if name in near}))
+    return marshal.dumps((code, tuple(name for name in needs if plain[name]), above, below, near or {}))
 
 
 def without_lines(code: Any) -> Any:
@@ -19790,11 +19792,13 @@ def without_lines(code: Any) -> Any:
 
 
 HOOK_ENTRY = "hook_entry"
-HOOK_FRAME = (HOOK_ENTRY, "hook_main", "set_alarm", "read_input", "write_all")  # what no rehearsal can run
-# Lines like most: what these take, a hook loads in one piece, and in another what more is taken by those behind them.
+HOOK_FRAME = (HOOK_ENTRY, "hook_main", "set_alarm", "read_input", "write_all")  # what no rehearsal can run,
+HOOK_RULES = ("matches_prefix", "matches_glob", "joined")  # and what is taken by rules of a user, of which it has none
+# Lines like most: what the first take, a hook loads in one piece, what more is taken by the next, in another, and so on.
 REHEARSED = (
-    ("cd x && git status; ls -la 'y' | head -5",),
-    ("cd x && A=1 env npm test 2>&1 | tail -5; python -m pytest -q a", "make"),
+    ("cd x && git status; ls -la 'y' | head -5", "rm y"),
+    ("bash -lc 'grep -rn y .; find . -name y'; A=1 env npm run x 2>&1 | tail -5; python -m pytest; python y.py; ./y.sh",),
+    ("pytest -q a; make | tail",),
 )
 
 
@@ -19804,8 +19808,8 @@ def hook_pieces(data: bytes, order: Dict[str, int], codes: Sequence[Any], plain:
     done: Set[int] = set()
     for lines in REHEARSED if HOOK_ENTRY in order else ():
         used = [name for line in lines for name in rehearsed(data, line)]
-        if not pieces:
-            used += [*HOOK_FRAME, *(name for frame in HOOK_FRAME for name in names_in(codes[order[frame]]) if not plain.get(name, True))]
+        more = HOOK_RULES if pieces else HOOK_FRAME
+        used += [*more, *(name for one in more if one in order for name in names_in(codes[order[one]]) if not plain.get(name, True))]
         pieces.append(sorted({order[name] for name in used if name in order} - done))
         done.update(pieces[-1])
     return pieces
