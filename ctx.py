@@ -1216,8 +1216,9 @@ class Scanner:
     def redirect(self, command: Command, start: int) -> None:
         """A redirection whose descriptor, if it has one, stands at `start`."""
         fd = self.text[start : self.at]
-        ahead = self.text[self.at : min(self.at + 3, self.end)]
-        op = next(ahead[:size] for size in (3, 2, 1) if ahead[:size] in REDIRECTIONS)
+        op = self.text[self.at : min(self.at + 3, self.end)]
+        while op not in REDIRECTIONS:
+            op = op[:-1]
         self.at += len(op)
         if self.peek("\\\n"):
             raise Unsure("an operator broken over two lines")
@@ -2235,10 +2236,9 @@ class Segment:
 
     __slots__ = ("command", "argv", "program", "kind", "rule", "inside", "behind", "cut", "why")
 
-    def __init__(self, command: Command, reading: Reading) -> None:
-        self.command = command
-        self.argv = [word.text for word in command.words]
-        self.program = program_name(self.argv[0]) if self.argv else ""
+    def __init__(self, command: Command, argv: List[str], reading: Reading) -> None:
+        self.command, self.argv = command, argv
+        self.program = program_name(argv[0]) if argv else ""
         self.kind, self.rule, self.inside = reading.kind, reading.rule, reading.inside
         self.behind = self.why = ""
         self.cut = False
@@ -2624,7 +2624,7 @@ def read_line(line: Line, depth: int = 0) -> List[Segment]:
     segments = []
     for command in line.commands:
         argv = [word.text for word in command.words]
-        segments.append(Segment(command, classify(argv, depth) if argv else Reading("bounded")))
+        segments.append(Segment(command, argv, classify(argv, depth) if argv else Reading("bounded")))
     stages = {id(segment.command): segment for segment in segments}
     for segment in reversed(segments):  # the last stage of a pipeline first
         pipe, place = segment.command.pipe, segment.command.stage + 1
@@ -2783,9 +2783,9 @@ class Surroundings:
             return "runs in the background"
         if self.unsettled:
             return self.unsettled
-        assignments = next(filter(None, map(self.assignment, command.assigns)), "")
-        if assignments:
-            return assignments
+        for why in map(self.assignment, command.assigns):
+            if why:
+                return why
         if "<(" in raw or ">(" in raw:
             return "has a process substitution"
         if not plain_output(command):
@@ -2901,8 +2901,8 @@ def collapse_of(segment: Segment, facts: Facts) -> str:
     """The verb of ctx, up to its `--`, that a command of a loop-shape is collapsed to; "" where it is not."""
     if not facts.collapse or segment.inside:
         return ""
-    if sliceable(segment):
-        return "q 'fails last | in-changed' --else -- " if facts.failed else ""
+    if facts.failed and sliceable(segment):
+        return "q 'fails last | in-changed' --else -- "
     if not facts.reads or segment.rule not in SEARCHES or segment.command.stage or classify(segment.argv).kind != "search":
         return ""
     return view_verb(segment) if search_shape(segment) else ""
@@ -4131,10 +4131,12 @@ def finds_program(name: str, environ: Dict[bytes, bytes]) -> str:
     return ""
 
 
+UNQUOTED = NAME_CHARACTERS | frozenset("/.-+=,:@%")  # what a shell takes for itself anywhere in a word
+
+
 def shell_line(words: Sequence[str]) -> str:
     """Words as a shell reads them, quoted where they must be."""
-    plain = NAME_CHARACTERS | frozenset("/.-+=,:@%")
-    return " ".join(word if word and plain.issuperset(word) else shell_quote(word) for word in words)
+    return " ".join(word if word and UNQUOTED.issuperset(word) else shell_quote(word) for word in words)
 
 
 # before a tool runs
