@@ -3734,12 +3734,14 @@ class Grant:
         while at < len(argv) and argv[at] in self.practice.wrappers:
             at = behind_wrapper(argv, at)
             starts.append(at)
-        if at >= len(argv) or not self.harmless(argv[at:]):
+        if at >= len(argv):
             return None
         end = command.words[-1].end
         rule = self.listed([Invocation(argv[i:], self.line.text[command.words[i].start : end]) for i in starts])
         bare = len(starts) == 1 and not command.assigns and not command.timed
-        return rule if rule is not None else "" if bare and self.practice.free(argv[at:]) else None
+        if rule is None and bare and self.practice.free(argv[at:]):
+            rule = ""
+        return None if rule is None or not self.harmless(argv[at:]) else rule
 
     def listed(self, runs: Sequence[Invocation]) -> Optional[str]:
         """The rule that allows one of `runs`; one that names a group does not count for programs that run anything."""
@@ -19794,13 +19796,12 @@ def without_lines(code: Any) -> Any:
 
 
 HOOK_ENTRY = "hook_entry"
-HOOK_FRAME = (HOOK_ENTRY, "hook_main", "set_alarm", "read_input", "write_all")  # what no rehearsal can run,
-HOOK_RULES = ("matches_prefix", "matches_glob", "joined")  # and what is taken by rules of a user, of which it has none
-# Lines like most: what the first take, a hook loads in one piece, what more is taken by the next, in another, and so on.
+# What a hook loads in one piece: what a line like these takes, and what no rehearsal gets to. Then what more is taken by the next, and so on.
 REHEARSED = (
-    ("cd x && git status; ls -la 'y' | head -5", "rm y"),
-    ("bash -lc 'grep -rn y .; find . -name y'; A=1 env npm run x 2>&1 | tail -5; python -m pytest; python y.py; ./y.sh",),
-    ("pytest -q a; make | tail",),
+    (("cd x && git status; ls -la 'y' | head -5", "rm y"), (HOOK_ENTRY, "hook_main", "set_alarm", "read_input", "write_all")),
+    (("bash -lc 'grep -rn y .; find . -name y'; A=1 env npm run x 2>&1 | tail -5; python -m pytest; python y.py; ./y.sh",), ()),
+    (("A=1 pytest -q a; make | tail",), ()),
+    (("cat y; pytest -q a; timeout 5 make",), ("matches_prefix", "matches_glob", "joined")),
 )
 
 
@@ -19808,10 +19809,9 @@ def hook_pieces(data: bytes, order: Dict[str, int], codes: Sequence[Any], plain:
     """The numbers of the definitions that a hook loads together, the piece of its entry first; none in a pack that has no hook."""
     pieces: List[List[int]] = []
     done: Set[int] = set()
-    for lines in REHEARSED if HOOK_ENTRY in order else ():
-        used = [name for line in lines for name in rehearsed(data, line)]
-        more = HOOK_RULES if pieces else HOOK_FRAME
-        used += [*more, *(name for one in more if one in order for name in names_in(codes[order[one]]) if not plain.get(name, True))]
+    for lines, more in REHEARSED if HOOK_ENTRY in order else ():
+        used = [*more, *(name for line in lines for name in rehearsed(data, line))]
+        used += [name for one in more for name in names_in(codes[order[one]]) if not plain.get(name, True)]
         pieces.append(sorted({order[name] for name in used if name in order} - done))
         done.update(pieces[-1])
     return pieces
@@ -19826,13 +19826,14 @@ def rehearsed(data: bytes, line: str) -> List[str]:
     with tempfile.TemporaryDirectory() as folder:
         for name in ("ctx", "make", "pytest"):
             write_atomic("%s/%s" % (folder, name), b"", 0o700)
-        space = unpack(lambda offset, size: data[offset : offset + size], folder + "/ctx")
         own = {b"CTX_HOME": fsencode(folder) + b"/store", b"HOME": fsencode(folder), b"PATH": fsencode(folder)}
         try:
             posix.environ.clear()
             posix.environ.update(own)
-            space["__define__"]("hook")
-            space["hook"]("claude", "PreToolUse", to_json(told).encode(), own)
+            for _ in range(2):  # the first finds no store
+                space = unpack(lambda offset, size: data[offset : offset + size], folder + "/ctx")
+                space["__define__"]("hook")
+                space["hook"]("claude", "PreToolUse", to_json(told).encode(), own)
         finally:
             posix.environ.clear()
             posix.environ.update(world)
