@@ -704,7 +704,7 @@ class Snapshot:
 
     def load(self) -> Any:
         """What was kept, None when there is nothing, or of other files."""
-        import marshal  # reads faster than JSON, and is loaded already
+        import marshal  # is read faster than JSON, and without loading anything
 
         try:
             files, made = marshal.loads(read_file(self.path))
@@ -944,15 +944,14 @@ class Scanner:
     def blank(self) -> None:
         """Skip blanks, line continuations and a comment."""
         text, i, end = self.text, self.at, self.end
-        while i < end:
-            c = text[i]
-            if c == " " or c == "\t":
-                i += 1
-            elif c == "\\" and text.startswith("\n", i + 1, end):
-                i += 2
-            elif c == "#":
+        while i < end and text[i] in " \t\\#":
+            if text[i] == "#":
                 i = text.find("\n", i, end)
                 i = end if i < 0 else i
+            elif text[i] != "\\":
+                i += 1
+            elif text.startswith("\n", i + 1, end):
+                i += 2
             else:
                 break
         self.at = i
@@ -1279,7 +1278,7 @@ class Scanner:
     def word(self) -> Word:
         text, end, start = self.text, self.end, self.at
         i = self.plain_end(start)
-        if i == end or text[i] in WORD_ENDS:  # as most words are
+        if i == end or text[i] in WORD_ENDS or text[i] in "<>" and not text.startswith("(", i + 1, end):  # as most words are
             self.at = i
             return Word(start, i, text[start:i], False)
         parts: List[str] = []
@@ -4382,8 +4381,10 @@ def hook_main(argv: Sequence[str], gates: Callable[[], Callable[..., bytes]]) ->
         if data is None:
             data = gates()(host, event, payload, posix.environ)
     except BaseException as error:
-        line = error.__traceback__ and error.__traceback__.tb_lineno
-        leave(neutral_answer(host, event, payload), "%s (line %s)" % (type(error).__name__, line))
+        place = error.__traceback__
+        while place and place.tb_next:
+            place = place.tb_next
+        leave(neutral_answer(host, event, payload), "%s in %s" % (type(error).__name__, place and place.tb_frame.f_code.co_name))
     leave(data or b"")
 
 
@@ -19790,7 +19791,7 @@ def definition_blob(code: Any, order: Dict[str, int], plain: Dict[str, bool], nu
 
 
 def without_lines(code: Any) -> Any:
-    """The same code without the numbers of its lines, a tenth of it, which nobody is told."""
+    """The same code without the numbers of its lines, which are a tenth of it; a hook that fails names a function."""
     inner = tuple(without_lines(constant) if hasattr(constant, "co_code") else constant for constant in code.co_consts)
     return code.replace(co_consts=inner, **{"co_linetable" if hasattr(code, "co_linetable") else "co_lnotab": b""})
 
@@ -19800,8 +19801,8 @@ HOOK_ENTRY = "hook_entry"
 REHEARSED = (
     (("cd x && git status; ls -la 'y' | head -5", "rm y"), (HOOK_ENTRY, "hook_main", "set_alarm", "read_input", "write_all")),
     (("bash -lc 'grep -rn y .; find . -name y'; A=1 env npm run x 2>&1 | tail -5; python -m pytest; python y.py; ./y.sh",), ()),
-    (("A=1 pytest -q a; make | tail",), ()),
-    (("cat y; pytest -q a; timeout 5 make",), ("matches_prefix", "matches_glob", "joined")),
+    (("pytest -q a; make | tail", "timeout 5 make"), ()),
+    (("cat y; make",), ("matches_prefix", "matches_glob", "joined")),
 )
 
 
@@ -19824,7 +19825,7 @@ def rehearsed(data: bytes, line: str) -> List[str]:
     world = dict(posix.environ)
     told = {"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": line}, "cwd": "/project", "permission_mode": "bypassPermissions"}
     with tempfile.TemporaryDirectory() as folder:
-        for name in ("ctx", "make", "pytest"):
+        for name in ("ctx", "make", "pytest", "timeout"):
             write_atomic("%s/%s" % (folder, name), b"", 0o700)
         own = {b"CTX_HOME": fsencode(folder) + b"/store", b"HOME": fsencode(folder), b"PATH": fsencode(folder)}
         try:
