@@ -19799,7 +19799,7 @@ def without_lines(code: Any) -> Any:
 HOOK_ENTRY = "hook_entry"
 # What a hook loads in one piece: what a line like these takes, and what no rehearsal gets to. Then what more is taken by the next, and so on.
 REHEARSED = (
-    (("cd x && git status; ls -la 'y' | head -5", "rm y"), (HOOK_ENTRY, "hook_main", "set_alarm", "read_input", "write_all")),
+    (("cd x && git status; ls -la 'y' | head -5", "rm y"), (HOOK_ENTRY, "hook_main", "set_alarm", "read_input", "write_all", "cwd")),
     (("bash -lc 'grep -rn y .; find . -name y'; A=1 env npm run x 2>&1 | tail -5; python -m pytest; python y.py; ./y.sh",), ()),
     (("pytest -q a; make | tail", "timeout 5 make"), ()),
     (("cat y; make",), ("matches_prefix", "matches_glob", "joined")),
