@@ -4381,10 +4381,11 @@ def hook_main(argv: Sequence[str], gates: Callable[[], Callable[..., bytes]]) ->
         if data is None:
             data = gates()(host, event, payload, posix.environ)
     except BaseException as error:
-        place = error.__traceback__
-        while place and place.tb_next:
+        place: Any = error.__traceback__
+        while place.tb_next:
             place = place.tb_next
-        leave(neutral_answer(host, event, payload), "%s in %s" % (type(error).__name__, place and place.tb_frame.f_code.co_name))
+        where = (type(error).__name__, place.tb_frame.f_code.co_name, place.tb_lineno or "?")
+        leave(neutral_answer(host, event, payload), "%s in %s (line %s)" % where)
     leave(data or b"")
 
 
