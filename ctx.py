@@ -845,6 +845,11 @@ class Redirect:
     def __init__(self, start: int, fd: str, op: str, target: Word) -> None:
         self.start, self.end, self.fd, self.op, self.target, self.body = start, target.end, fd, op, target, (0, 0)
 
+    @property
+    def whole(self) -> str:
+        """All of it, without blanks and quotes."""
+        return self.fd + self.op + self.target.text
+
 
 class Command:
     """One command: a simple one (`kind` is "") or a compound one (`kind` is what opens it; "function": it defines `name`).
@@ -2460,7 +2465,7 @@ def by_targets(name: str, rule: Rule, argv: Sequence[str], depth: int) -> Readin
         if target == "clean":
             cleans = True
         elif "=" not in target:
-            listed = rule_for("%s/%s" % (name, target))
+            listed = by_rule("%s/%s" % (name, target), argv[i:], depth)
             kinds.append(listed.kind if listed else target_kind(target, other))
         i = len(argv) if "first" in rule.args else rule.operand(argv, i + 1)
     kind = heaviest(kinds) or ("mutation" if cleans else bare)
@@ -2667,8 +2672,7 @@ def writes_file(command: Command) -> bool:
 def plain_output(command: Command, inputs: Sequence[str] = ("<", "<<", "<<-", "<<<")) -> bool:
     """The output of `command` goes where the line's goes. Errors may join it or be dropped, input may come by one of `inputs`."""
     for redirect in command.redirects:
-        whole = redirect.fd + redirect.op + redirect.target.text
-        if redirect.op not in inputs and whole not in ("2>&1", "2>/dev/null", "2>>/dev/null"):
+        if redirect.op not in inputs and redirect.whole not in ("2>&1", "2>/dev/null", "2>>/dev/null"):
             return False
     return True
 
@@ -3735,7 +3739,12 @@ class Grant:
     def decision(self) -> Permission:
         """The permission for the whole line: as strong as that of its weakest command."""
         commands = self.line.commands
-        if self.line.unsure or not 0 < len(commands) <= PARTS_LIMIT or not self.is_plain():
+        if self.line.unsure or not 0 < len(commands) <= PARTS_LIMIT or not self.is_printable():
+            return Permission("none")
+        everything = next((str(label) for form, _, label in self.rules.allow if form == "any"), "")
+        if everything and self.practice.files:
+            return Permission("allow", everything) if self.is_tame() else Permission("none")
+        if not self.is_plain():
             return Permission("none")
         found = Permission("free")
         for command in commands:
@@ -3746,30 +3755,58 @@ class Grant:
                 found = Permission("allow", part)
         return Permission("none") if "cd" in self.programs and "git" in self.programs else found
 
+    def is_printable(self) -> bool:
+        """Nothing in the line that a reader would not see."""
+        return self.line.text.translate({9: 32, 10: 32}).isprintable()
+
+    def is_tame(self) -> bool:
+        """Nothing in the line that the host asks about even where a rule allows everything: what may remove files, or write those that
+        it guards."""
+        redirects = [redirect for command in self.line.commands for redirect in command.redirects]
+        written = any(">" in redirect.op and redirect.whole not in self.practice.redirections for redirect in redirects)
+        return not written and not any(is_closed(run.argv) or writes(run.argv) for run in runs_of(self.line, ""))
+
     def is_plain(self) -> bool:
         """Nothing in the line but commands in a list, of words that are known, and redirections that the host does not mind."""
         text, typed = self.line.text, []
         for command in self.line.commands:
-            if command.kind or command.nest or command.background or command.negated or not command.words:
+            if command.kind or command.nest or command.background or not command.words:
                 return False
-            if command.timed and not self.practice.wrappers:
+            if command.timed and command.negated or (command.timed or command.negated) and not self.practice.wrappers:
                 return False
-            redirections = [redirect.fd + redirect.op + redirect.target.text for redirect in command.redirects]
+            redirections = {redirect.whole for redirect in command.redirects}
             words = command.assigns + command.words
-            if not set(redirections).issubset(self.practice.redirections) or any(not self.is_plain_word(word) for word in words):
+            if not redirections.issubset(self.practice.redirections) or any(not self.is_plain_word(word) for word in words):
                 return False
             typed += [text[word.start : word.end] for word in words]
-        hidden = any(text.count(sign) != "".join(typed).count(sign) for sign in "\\#")  # in a comment, or over a line's end
+        code = self.code()
+        hidden = any(code.count(sign) != "".join(typed).count(sign) for sign in "\\#")  # in a comment, or over a line's end
         timed = any(command.timed for command in self.line.commands)
-        return not hidden and not (timed and "time -p" in text) and text.replace("\n", "").isprintable()
+        return not hidden and not (timed and "time -p" in text)
+
+    def code(self) -> str:
+        """The rows of the line without comments that fill one, and with those joined that a backslash joins in front of a word. Behind
+        operators and redirections the host reads neither."""
+        rows: List[str] = []
+        for row in self.line.text.split("\n"):
+            row, before = row.strip(" \t"), rows[-1] if rows else ""
+            if before.endswith((" \\", "\t\\")) and row[:1] not in ("", *"|&;<>()#\\") and not any(sign in before for sign in "|<>"):
+                rows[-1] = before[:-1] + row
+            elif before.endswith("\\") or row and (row[0] != "#" or "\\" in row or before.endswith(("&", "|"))):
+                rows.append(row)
+        return "\n".join(rows)
 
     def is_plain_word(self, word: Word) -> bool:
-        """A word that everybody reads alike."""
+        """A word that everybody reads alike: a text, a pattern of files, or the status in a longer text."""
         raw = self.line.text[word.start : word.end]
-        single = raw[0] + raw[-1] == "''" and raw.count("'") == 2
-        double = raw[0] + raw[-1] == '""' and raw.count('"') == 2 and all(part[:1] in KEPT_ESCAPES for part in raw.split("\\")[1:])
-        known = word.value is not None and "\n" not in raw and raw[0] != "="
-        return known and (single or "$" not in raw and (double or "\\" not in raw))
+        quotes = raw[0] + raw[-1]
+        if quotes == "''" and raw.count("'") == 2:
+            return "\n" not in raw
+        if quotes == '""' and raw.count('"') == 2 and raw.lstrip('"= ')[:1].isalpha() and raw.isascii() and "$?$" not in raw:
+            raw = raw.replace("$?", "")
+        known = word.value is not None or not any(sign in raw for sign in "{~(<>")
+        escaped = all(part[:1] in KEPT_ESCAPES for part in raw.split("\\")[1:])
+        return known and escaped and raw[0] != "=" and not any(sign in raw for sign in "$`\n")
 
     def part(self, command: Command) -> Optional[str]:
         """The rule that lets one command run, "" if the host runs it by itself, None if it would ask."""
@@ -3794,17 +3831,16 @@ class Grant:
 
     def listed(self, runs: Sequence[Invocation]) -> Optional[str]:
         """The rule that allows one of `runs`; one that names a group does not count for programs that run anything."""
-        argv = runs[-1].argv
-        closed = argv[0] in NEVER_BY_PREFIX or any(word.startswith(FIND_ACTIONS) for word in argv if "find" in argv[0])
+        closed = is_closed(runs[-1].argv)
         return first_match([rule for rule in self.rules.allow if not closed or rule[0] == "exact"], runs)
 
     def harmless(self, argv: Sequence[str]) -> bool:
         """No rule is enough for a program that means another, or for files that are not the project's."""
         name = argv[0][argv[0].rfind("/") + 1 :]
         self.programs.append(name)
-        if name in BUILTINS and name not in SIMPLE_BUILTINS or name in NEVER_BY_RULE or name in WRITING_FILES:
+        if name in BUILTINS and name not in SIMPLE_BUILTINS or name in NEVER_BY_RULE or name in WRITING_FILES or DYNAMIC in argv[0]:
             return False
-        if is_ctx(name) or any(executes(run.argv) for run in runs_inside(argv, "", 0)):
+        if is_ctx(name) or any(executes(run.argv) or writes(run.argv) for run in runs_inside(argv, "", 0)):
             return False
         if not self.practice.files or name not in READING_FILES:
             return True
@@ -3814,6 +3850,16 @@ class Grant:
             self.bases.append(joined(self.bases[0], argv[-1]))
             return len(argv) == 2 and not argv[1].startswith("-") and self.programs.count("cd") == 1
         return not any("/" in word or ".." in word for word in argv[1:] if word.startswith("-"))
+
+
+def writes(argv: Sequence[str]) -> bool:
+    """It may write or remove a file that the host guards."""
+    return argv[0] in WRITING_FILES and classify(argv).kind == "mutation"
+
+
+def is_closed(argv: Sequence[str]) -> bool:
+    """It runs anything, so that only a rule for just these words is enough."""
+    return argv[0] in NEVER_BY_PREFIX or any(word.startswith(FIND_ACTIONS) for word in argv if "find" in argv[0])
 
 
 def behind_wrapper(argv: Sequence[str], at: int) -> int:
@@ -3828,10 +3874,11 @@ def behind_wrapper(argv: Sequence[str], at: int) -> int:
 # letters of options that take no value, `#` for a dash and digits; then whole options, `=` where any value may be attached, `#` where
 # a number may be, or follow. `-` alone: it takes no operands.
 CLAUDE_READS = {
-    "echo": "neE", "pwd": " -", "true": " -", "whoami": " -", "basename": "", "dirname": "", "which": "a", "cd": "", "sleep": "", "date": "u -",
+    "echo": "", "pwd": " -", "true": " -", "false": " -", "whoami": " -", "basename": "", "dirname": "", "which": "a", "cd": "", "sleep": "",
+    "date": "u -", "printf": "",
     "ls": "1aAlhrtRSFGdinosp", "cat": "nbsETvA", "head": "qv# -n# -c#", "tail": "qv# -n# -c#", "wc": "lwcmL", "stat": "", "nl": "", "tac": "",
     "grep": "inrlLcvwxoEFshHP -A# -B# -C# -m# -e --include= --exclude= --exclude-dir= --count --files-with-matches --line-number",
-    "egrep": "inrlLcvwxoshH -A# -B# -C# -m#", "fgrep": "inrlLcvwxoshH -A# -B# -C# -m#", "tr": "dsc", "cut": " -d= -f= -c=",
+    "egrep": "inrlLcvwxoshH -A# -B# -C# -m#", "fgrep": "inrlLcvwxoshH -A# -B# -C# -m#", "tr": "dsc", "cut": " -d= -f= -f# -c= -c#",
     "rg": "inlcwvFoS -A# -B# -C# -m# --count --line-number", "sort": "nrufVhgb", "uniq": "cdui -", "diff": "uqrbwBN", "du": "shcak",
     "find": " -name -iname -path -type -maxdepth -mindepth -not -print -newer -size -empty",
     "git/status": "bsv --porcelain --short", "git/diff": "ps --cached --staged --name-only --name-status --no-color --numstat --shortstat --stat",
@@ -3850,16 +3897,19 @@ def claude_free(argv: Sequence[str]) -> bool:
     """Claude Code runs it unasked."""
     name = "/".join(argv[:2]) if argv[0] == "git" else argv[0]
     row = CLAUDE_READS.get(name)
-    strange = "$`~{}" if "grep" in name or name in ("echo", "rg") else "$`~{}*?[]"  # which are asked about even in quotes
+    strange = DYNAMIC + ("$`~{}" if "grep" in name or name in ("echo", "rg") else "$`~{}*?[]")  # which are asked about even in quotes
     if row is None or any(sign in word for word in argv for sign in strange):
         return False
+    if name == "echo":
+        return True
     letters, *whole = row.split(" ")
     words = list(argv[1 + name.count("/") :])
-    options = [word for word in words if word.startswith("-") and (name != "echo" or word == words[0])]
+    options = [word for word in words if word.startswith("-")]
     for word, value in zip(words, [*words[1:], ""]):
         if word + "#" in whole and not value.lstrip("+").isdigit():
             return False
-    return all(is_listed(word, letters, whole) for word in options) and (len(words) == len(options) or "-" not in whole)
+    known = all(is_listed(word, letters, whole) for word in options) and not any(word.startswith("=") for word in words)
+    return known and (len(words) == len(options) or "-" not in whole)
 
 
 def is_listed(option: str, letters: str, whole: Sequence[str]) -> bool:
@@ -3884,19 +3934,19 @@ def codex_free(argv: Sequence[str]) -> bool:
 
 PRACTICES = {
     "claude": Practice(
-        claude_free, ("2>&1", ">/dev/null", "2>/dev/null", "1>/dev/null", "&>/dev/null", ">&2", "1>&2"), CLAUDE_VARIABLES,
-        frozenset(("timeout", "nice", "nohup", "stdbuf")), True,
+        claude_free, ("</dev/null", "2>&1", ">/dev/null", "2>/dev/null", "1>/dev/null", "&>/dev/null", ">&2", "1>&2"), CLAUDE_VARIABLES,
+        frozenset(("command", "timeout", "nice", "nohup", "stdbuf")), True,
     ),
     "codex": Practice(codex_free),
     "gemini": Practice(lambda argv: False),
 }  # fmt: skip
 
-KEPT_ESCAPES = frozenset("|.()+bdswBDSW")  # which mean nothing to a shell: those of regular expressions
+KEPT_ESCAPES = frozenset("|.()+*?[]bdswBDSW")  # those of regular expressions and patterns
 SIMPLE_BUILTINS = frozenset("cd echo false printf pwd test true".split())
 WRAPPER_OPTIONS = frozenset("-k -s -n -oL -o0 -eL -e0 -iL -i0".split())
 NEVER_BY_PREFIX = frozenset("watch setsid ionice flock".split())
 FIND_ACTIONS = ("-exec", "-ok", "-delete", "-fprint", "-fls")
-NEVER_BY_RULE = frozenset("env sudo doas su xargs parallel".split())
+NEVER_BY_RULE = frozenset("sudo doas su xargs parallel".split())
 READING_FILES = frozenset(
     "cat cd column cut diff du egrep fgrep file find grep head hexdump jq less ls md5sum more nl od paste rg sha1sum sha256sum sort stat"
     " strings tac tail tr tree uniq wc xxd".split()

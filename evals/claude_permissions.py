@@ -6,12 +6,15 @@
 
 Drives the real client, in `-p` mode with a fresh home, against a model on loopback that asks for one command after the other, and
 writes what became of each to tests/corpus/claude_permissions.json: "ran", "asked" (which -p refuses) or "denied".
-The commands are those of claude_permissions_cases.json, and every option in the table that section 5 of ctx.py has of programs that run unasked.
+The commands are those of claude_permissions_cases.json, every option in the table that section 5 of ctx.py has of programs that run unasked,
+and the noisy runs among the real command lines of tests/corpus, under a rule for each of their programs: what runs then, ctx should capture.
 """
 from __future__ import annotations
 
 import datetime
+import gzip
 import json
+import re
 import subprocess
 import sys
 import tempfile
@@ -25,6 +28,7 @@ sys.path.insert(0, str(ROOT))
 import ctx  # noqa: E402
 
 DATA = ROOT / "tests" / "corpus" / "claude_permissions.json"
+CORPUS = ROOT / "tests" / "corpus" / "commands.jsonl.gz"
 CASES = json.loads((ROOT / "evals" / "claude_permissions_cases.json").read_text())
 REFUSALS = {"has been denied": "denied", "requires approval": "asked", "require approval": "asked", "haven't granted": "asked"}
 RESET = "cd @WS@"  # the shell keeps its directory from one call to the next
@@ -147,13 +151,47 @@ def table_cases() -> List[str]:
     return lines + ["%s=%s alpha" % (name, value) for name, values in ctx.CLAUDE_VARIABLES.items() for value in values.split()]
 
 
+CHANGES_TO = re.compile(r"(?:^|[;&|\n]\s*)cd\s+([/~][^\s;&|]*)")
+FORMS = (
+    "{}", "cd src && {}", "cd src; {}", "cd @WS@/src && {}", "CI=1 {}", "FOO=1 {}", "env A=1 {}", "timeout 60 {}", "timeout -k 5 1m {}",
+    "nice -n 5 {}", "time {}", "{} 2>&1", "{} 2>&1 | tail -40", "{}; echo $?", '{}; echo "EXIT: $?"', "{} || true", "{} && echo ok", "{} || exit 1",
+    "{}\necho done", "{} 2>/dev/null", "{} </dev/null", "set -e\n{}", "set -o pipefail; {} | tail", "source .venv/bin/activate && {}", "nohup {}",
+    "stdbuf -oL {}", "# a comment\n{}", "echo '--- run ---'; {}", "{} \\\n  --x", "! {}", "command {}", "bash -lc '{}'", "sh -c 'cd src && {}'",
+)  # fmt: skip
+RUNS = (
+    "pytest -q", "python -m pytest tests/a.py::test_x[1] -v", "npm test", "npx tsc --noEmit", "go test ./...", "cargo build", "make -C src",
+    "mvn -q test -Dtest=A", "javac -cp .:lib/* A.java", "uv run pytest", "docker compose build", "./gradlew test",
+)  # fmt: skip
+
+
+def at_home(line: str) -> str:
+    """A line as it is typed in the directory that it changes to, where that is named in full: mostly the project."""
+    found = CHANGES_TO.search(line)
+    return line.replace(found.group(1).rstrip("/"), "@WS@") if found else line
+
+
+def noisy_case() -> Dict[str, Any]:
+    """The real noisy runs, and every form of some runs, with a rule for each program that they start, and for what goes with them."""
+    with gzip.open(CORPUS, "rt", encoding="utf8") as file:
+        rows = [json.loads(row) for row in file]
+    lines = [at_home(row["command"]) for row in rows if row["cls"] == "3 noisy run" and len(row["command"]) <= ctx.COMMAND_LIMIT]
+    lines += [form.format(run) for run in RUNS for form in FORMS]
+    started = {command.words[0].value or "" for line in lines for command in ctx.scan(line).commands if command.words}
+    named = sorted(name for name in started if re.fullmatch(r"[\w./+-]+", name) and name not in ctx.BUILTINS)
+    programs = [name for name in named if "/" not in name and name not in ctx.CLAUDE_READS]
+    return {"noisy": True, "rules": {"allow": ["Bash(%s:*)" % name for name in [*named, "echo"]]}, "programs": programs, "mode": "default",
+            "commands": list(dict.fromkeys(lines))}  # fmt: skip
+
+
 def main(client: str) -> None:
     version = subprocess.run([client, "--version"], capture_output=True, text=True, check=True).stdout.split()[0]
-    sessions = [*CASES, {"rules": {"allow": ["Bash(alpha:*)"]}, "programs": ["alpha"], "mode": "default", "commands": table_cases()}]
+    sessions = [*CASES, {"rules": {"allow": ["Bash(alpha:*)"]}, "programs": ["alpha"], "mode": "default", "commands": table_cases()}, noisy_case()]
     seen = []
     for case in sessions:
-        outcomes = session(client, case["rules"], case["commands"], case["programs"], case["mode"])
-        seen.append({"rules": case["rules"], "mode": case["mode"], "outcomes": outcomes})
+        outcomes = []
+        for i in range(0, len(case["commands"]), 100):
+            outcomes += session(client, case["rules"], case["commands"][i : i + 100], case["programs"], case["mode"])
+        seen.append({"rules": case["rules"], "mode": case["mode"], "noisy": "noisy" in case, "outcomes": outcomes})
         print(case["mode"], len(outcomes), {kind: sum(o == kind for _, o in outcomes) for kind in ("ran", "asked", "denied")})
     kept = {"client": version, "date": datetime.date.today().isoformat(), "sessions": seen}
     DATA.write_text(json.dumps(kept, indent=0, ensure_ascii=False) + "\n")

@@ -465,6 +465,13 @@ def test_every_row_of_the_table_is_sound_and_in_reach():
             assert ctx.program_name(name) == name
 
 
+@pytest.mark.parametrize("behind", [[], ["test"], ["-x", "test"], ["run", "test"], ["clean", "--", "x=1"]])
+def test_whatever_stands_behind_a_name_of_the_table_is_of_a_kind(behind):
+    for name in names_in_rows():
+        argv = ["python", "-m", name[3:]] if name.startswith("-m/") else name.split("/")
+        assert ctx.classify([*argv, *behind]).kind in ctx.KINDS, argv
+
+
 def test_rules_are_found_only_under_their_names():
     for name in (
         "",

@@ -105,6 +105,30 @@ def test_what_the_real_client_denies_is_denied(readings):
     assert missed == []
 
 
+PASSIVE = frozenset(("cd", "echo", "export", "true", "source", ".", "printf", "pwd", "set"))
+
+
+@pytest.mark.once
+def test_noisy_runs_are_captured_wherever_the_real_client_runs_them_unasked(tmp_path, monkeypatch):
+    """Real lines, and forms of some runs, under rules for their programs. What the client asks about in spite of them is not ours to
+    run."""
+    (session,) = [session for session in RECORDED["sessions"] if session.get("noisy")]
+    world = World(tmp_path, monkeypatch)
+    world.write("~/.claude/settings.json", {"permissions": session["rules"]})
+    seen = {}
+    for command, outcome in session["outcomes"]:
+        verdict = ctx.judge(command, ctx.Facts(shadowed=ctx.HOSTS["claude"].shadowed))
+        reports = [segment for segment in verdict.segments if segment.kind == "report"]
+        active = [segment for segment in verdict.segments if segment.argv and segment.argv[0] not in PASSIVE]
+        form = "alone" if len(active) == 1 else "list"
+        if outcome == "ran" and reports:
+            seen.setdefault(form, []).append((command, bool(verdict.edits) and world.says(command) in UNASKED))
+    for form, least, number in (("alone", 0.99, 400), ("list", 0.9, 200)):
+        missed = [command for command, captured in seen[form] if not captured]
+        assert len(seen[form]) >= number
+        assert len(missed) <= (1 - least) * len(seen[form]), missed
+
+
 def test_much_of_what_the_real_client_runs_is_known_to_run(readings):
     ran = [row for row in readings if row[3] == "ran" and row[1] != "bypassPermissions"]
     known = [row for row in ran if row[4] in UNASKED]
@@ -138,11 +162,14 @@ def test_an_allow_rule(claude, rule, yes, no):
 @pytest.mark.parametrize(
     "text",
     [
-        *("make", "make x", "timeout 5 make", "nice -n 5 make", "nohup make", "stdbuf -oL make", "time make", "CI=1 make"),
+        *("make", "make x", "timeout 5 make", "nice -n 5 make", "nohup make", "stdbuf -oL make", "command make", "time make", "CI=1 make"),
         *("make && make x", "make; make", "make | make", "make |& make", "make\nmake", "make 2>&1", "make >/dev/null 2>&1"),
         *("make 2>&1 | tail -40", "make | grep -v ok | tail -n 3", "cd src && make", "cd @WS@/src && make", "ls -la && make"),
         *("make -k 'a or b'", 'make "a b"', "make 'a$b'", "make tests/x.py::test_y", "ctx run -- make", "make || true"),
         *('make | grep -v "^ok\\|no test"', 'make | grep -E "^\\s+x\\b"'),
+        *("make *.c", "make -cp .:lib/* X", "make t.py::t[1] t.py::t[2]", "make a\\|b", "make lib/\\*", "timeout 5 make *.c", "! make", "! make 2>&1 | tail"),
+        *("# it's a comment\nmake", "make 2>&1\n  # (two\n\n# of them\ncd src\nmake", "make \\\n  -x \\\n  'y' 2>&1 | tail", "make && \\\nmake x", "\tmake"),
+        *("make </dev/null", "make 2>&1 </dev/null | tail", "echo --- x ---; make", "make; printf '%s\\n' x", "make | cut -f1 -d' '", "false || make"),
     ],
 )
 def test_a_line_of_which_every_part_runs_unasked_is_allowed(claude, text):
@@ -153,13 +180,16 @@ def test_a_line_of_which_every_part_runs_unasked_is_allowed(claude, text):
     "text",
     [
         *("make > out.txt", "make >> out.txt", "make 2> err.txt", "make < a.txt", "make <<< x", "make &", "make & make"),
-        *("make $X", 'make "$X"', "make $(make)", "make `make`", "make *.c", "make ~/x", "make {a,b}", "make $'a'$X", "make <(make)"),
-        *("(make)", "{ make; }", "if make; then make; fi", "for i in 1; do make; done", "! make", "f() { make; }", "[[ -f x ]] && make"),
+        *("make $X", 'make "$X"', "make $(make)", "make `make`", "make ~/x", "make {a,b}", "make $'a'$X", "make <(make)"),
+        *("(make)", "{ make; }", "if make; then make; fi", "for i in 1; do make; done", "f() { make; }", "[[ -f x ]] && make"),
         *("make && other", "other; make", "make | other", "make\nother", "other | tail", "npx make", "env make", "sudo make", "xargs make"),
-        *("FOO=1 make", "PATH=/x make", "LD_PRELOAD=x make", "CTX_OFF=1 make", "make # x", "make \\\n x", "make a\\ b", 'make "a\\ b"', 'make "a\\$b"', 'make "a\\\\"', "make =x", "make a\u00a0b"),
+        *("FOO=1 make", "PATH=/x make", "LD_PRELOAD=x make", "CTX_OFF=1 make", "make a\\ b", 'make "a\\ b"', 'make "a\\$b"', 'make "a\\\\"', "make =x", "make a\u00a0b"),
         *("'make' x", "exec make", "eval make", "source make && make", "export A=1; make", "set -e; make", "trap x EXIT; make"),
         *("cd .. && make", "cd @OUT@ && make", "cd link && make", "cd src/.. && make", "cd src && cd . && make", "cd && make", "cd - && make"),
         *("cd src && git status && make", "cat lf && make", "cat @OUT@/b.txt; make", "tail -f a.txt; make", "timeout --weird=x 5 make"),
+        *("make # x", "make 2>&1 # x", "make &&\n# x\nmake", "# a \\ b\nmake", "# a\\\nmake", "make 2>&1 \\\n -x", "make | \\\n tail", "make\\\n x", "make \\\n\\\n-x"),
+        *("make \\\n# x\n-y", "mak* x", "mak[e]", "make *$X", 'make "*$X"', "make ?(x)", "make *\\", "timeout ? make", "CI=* make", "ls '=x'; make", "time ! make"),
+        *("make; echo \"rc: $?\"", "make; echo $?", "make; exit", "ls *.c; make", "make < *.c", "make &&\n\n# x\nmake"),
         *("bash -c make", "make; rm -rf src", "make | tee x", "make; sed -i s/a/b/ a.txt", "time -p make", "make 'a", "make\r", "python3 ctx.pyz run -- make"),
         *("bash -c 'ctx run -- make'", "ctx run --log x -- make", "./ctx run -- make", "ctx run --shell make", "make;" * 21),
     ],
@@ -167,6 +197,40 @@ def test_a_line_of_which_every_part_runs_unasked_is_allowed(claude, text):
 def test_a_line_that_is_not_plain_runs_unasked_on_no_account(claude, text):
     """The rules allow `make` and the host reads; nothing else is known for certain."""
     assert claude(allow=["Bash(make:*)"]).says(text) in ("none", "ask")
+
+
+@pytest.mark.parametrize("text", ["EXIT: $?", "rc=$?", "=== lint $? ===", "a $?; b $?", "(it's $?)"])
+def test_a_status_in_a_longer_text_is_allowed_by_a_rule(claude, text):
+    line = 'make; echo %s"%s"' % ("- " * text.startswith("("), text)
+    expected = "none" if text.startswith("(") else "allow"
+    assert claude(allow=["Bash(make:*)", "Bash(echo:*)"]).says(line) == expected
+    assert claude(allow=["Bash(make:*)"]).says(line) == "none"
+
+
+@pytest.mark.parametrize("text", ["$?", '"$?"', '"$?x"', '"=$?"', '"1$?"', '"é$?"', '"a$?$?"', '"--a $?"', '"a $X"', '"a"$?""', '"a$?"b', '"a \\$?"', "a$?"])
+def test_a_status_that_is_not_in_a_longer_text_is_not(claude, text):
+    assert claude(allow=["Bash(make:*)", "Bash(echo:*)"]).says("make; echo " + text) == "none"
+
+
+@pytest.mark.parametrize("rule", ["Bash", "Bash(*)"])
+def test_where_everything_is_allowed(claude, rule):
+    """Of lines of any form, all but those in which a file may be written or removed: some files are guarded even there."""
+    world = claude(allow=[rule])
+    forms = ("%s", "(%s)", "if %s; then ls; fi", "for i in 1; do %s; done", "x=$(%s)", "%s &", "bash -c '%s'", "env A=1 %s", "FOO=1 %s", "%s # c")
+    runs = ("make $X", "cd .. && git status", "source v; make", "make > .git/x", "rm -rf /zz", "cp a.txt .claude/x", "timeout 5 touch .git/x", "sed -i s/a/b/ x")
+    for form in forms:
+        said = [world.says(form % run) for run in runs]
+        assert said[:3] == ["allow"] * 3, form
+        assert set(said[4:]) == {"none"} and (said[3] == "none" or "bash" in form), form
+    assert [world.says(text) for text in ("make\r", "make \x0b", "make 'a")] == ["none"] * 3
+    assert world.says("alpha\n" * 21) == "none"
+
+
+@pytest.mark.parametrize("text", ["bash -c 'rm -rf /zz'", "env rm -rf /zz", "env touch .git/x", "bash -c 'make; rm /zz'"])
+def test_what_removes_files_is_seen_behind_what_runs_it(claude, text):
+    world = claude(allow=["Bash(bash:*)", "Bash(env:*)", "Bash(make:*)"])
+    assert [world.says(line) for line in (text, "make && " + text)] == ["none", "none"]
+    assert [world.says(line) for line in ("bash -lc 'make; other'", "env A=1 other")] == ["allow", "allow"]
 
 
 @pytest.mark.parametrize("text", ["watch make", "setsid make", "ionice make", "flock a.txt make", "find . -exec make ;", "find . -delete"])
@@ -663,14 +727,18 @@ def real_commands():
 
 
 def test_of_real_command_lines_only_plain_ones_are_allowed_and_every_part_can_be_denied():
-    """Under a rule that allows everything: no redirection to a file, no expansion, nothing nested. Under one that denies a program:
-    each line that starts with it."""
+    """Under a rule that matches every command: no redirection to a file, no expansion but of patterns and the status, nothing nested.
+    Under one that allows everything: no redirection to a file. Under one that denies a program: each line that starts with it."""
+    matching = ctx.Rules(allow=[["glob", "*", "x"]], where="/w", top="/w")
     everything = ctx.Rules(allow=[["any", "", "Bash"]], where="/w", top="/w")
     for text in real_commands():
         line = ctx.scan(text)
+        if ctx.permission("claude", text, line, "default", matching).decision in UNASKED:
+            stripped = re.sub(r"(?m)^\s*#.*$|'[^']*'|\"[^\"$`]*(\$\?[^\"$`]*)*\"", "", text)
+            assert not re.search(r"[$`{]|(^|\s)~|(?<![0-9&>])>(?!&|\s*/dev/null)|<(?!/dev/null)", stripped), text
         if ctx.permission("claude", text, line, "default", everything).decision in UNASKED:
-            stripped = re.sub(r"'[^']*'|\"[^\"$`]*\"", "", text)
-            assert not re.search(r"[$`{*?]|(^|\s)~|(?<![0-9&>])>(?!&|\s*/dev/null)|<", stripped), text
+            targets = [r.target.text for command in line.commands for r in command.redirects if ">" in r.op]
+            assert all(target.isdigit() or target == "/dev/null" for target in targets), text
         words = [command.words[0].value for command in line.commands if command.words and command.words[0].value]
         for word in set(words[:3]):
             denied = ctx.Rules(deny=[["prefix", word, "x"]], allow=[["any", "", "Bash"]])
