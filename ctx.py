@@ -16676,6 +16676,7 @@ REFINE_BYTES = 64 * KIB  # of files that `refs` parses, so that it costs no more
 PARSE_FILES = 200  # files that one answer parses
 PARSE_BYTES = 4 * MIB  # of them together
 SITES_KEPT = 100_000  # hits that one answer holds; how many there are is always counted
+NAME_LIMIT = 255  # bytes of a name
 SITE_WIDTH = 200  # bytes of a line that are shown of a hit
 CACHE_SLOTS = 1024  # extractions that a store keeps, the newest for each slot
 CACHE_ENTRY = 128 * KIB  # bytes of one
@@ -16867,6 +16868,8 @@ class Site:
 def check_name(name: str) -> bytes:
     """A name to look for, as bytes. Raises CtxError when it is none."""
     word = fsencode(name)
+    if len(word) > NAME_LIMIT:
+        raise CtxError("%s…: too long for a name" % quoted(name[:20]), "ctx q 'search PATTERN' takes any pattern")
     if not rx(_NAME + rb"\Z").match(word) or word.isdigit():
         last = fsdecode((rx(_NAME).findall(word) or [b"NAME"])[-1])
         raise CtxError("%s: not a name" % quoted(name), "write one name, as in %s; ctx q 'search PATTERN' takes any pattern" % last)
@@ -16966,16 +16969,21 @@ def definition_or_use(data: bytes, spot: int, language: Language) -> int:
 
 def in_class(data: bytes, at: int, indent: int) -> bool:
     """Whether the line of Python at `at`, indented by so much, stands directly in the body of a class."""
+    return next(openers(data, at, indent), b"").startswith(b"class ")
+
+
+def openers(data: bytes, at: int, indent: int) -> Iterator[bytes]:
+    """The lines that open the blocks of Python around the line at `at`, indented by so much, the innermost first."""
     for _ in range(2000):
-        if at <= 0:
-            return False
+        if at <= 0 or not indent:
+            return
         end = at - 1
         at = data.rfind(b"\n", 0, end) + 1
         line = data[at:end]
         code = line.lstrip()
         if code and not code.startswith((b"#", b")", b"]", b"}")) and len(line) - len(code) < indent:
-            return code.startswith(b"class ")
-    return False
+            indent = len(line) - len(code)
+            yield code
 
 
 def sites_at(path: str, data: bytes, spots: Sequence[int]) -> List[Site]:
@@ -17401,10 +17409,12 @@ def by_ast(data: bytes) -> Optional[Extraction]:
             spans.append(((node.lineno, node.col_offset), end_of(node), node.name, kind, node.lineno, end_of(node)[0], node.lineno, column, ""))
         elif isinstance(node, (ast.Assign, ast.AnnAssign)):
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-            names = [name for target in targets for name in getattr(target, "elts", [target]) if isinstance(name, ast.Name)]
-            for name in names:
+            parts = [part for target in targets for part in getattr(target, "elts", [target])]
+            names = [part.value if isinstance(part, ast.Starred) else part for part in parts]
+            kind = "function" if isinstance(node.value, ast.Lambda) else "variable"
+            for name in (name for name in names if isinstance(name, ast.Name)):
                 place = (name.lineno, name.col_offset)
-                spans.append((place, end_of(node), name.id, "variable", node.lineno, end_of(node)[0], *place, ""))
+                spans.append((place, end_of(node), name.id, kind, node.lineno, end_of(node)[0], *place, ""))
         elif isinstance(node, ast.Call):
             function = node.func
             name_of = function.id if isinstance(function, ast.Name) else function.attr if isinstance(function, ast.Attribute) else ""
@@ -17517,11 +17527,12 @@ class TreeReader:
     """The files of a workspace as they are now, and what is extracted from them: each read once; at most
     PARSE_FILES of them, or PARSE_BYTES, are parsed."""
 
-    __slots__ = ("top", "held", "parsed", "engines", "left", "cheap")
+    __slots__ = ("top", "held", "sources", "parsed", "engines", "left", "cheap")
 
     def __init__(self, top: str) -> None:
         self.top = top
         self.held: Dict[str, bytes] = {}
+        self.sources: Dict[str, Source] = {}
         self.parsed: Dict[str, Extraction] = {}
         self.engines: Dict[str, int] = {}
         self.left = PARSE_BYTES
@@ -17537,6 +17548,12 @@ class TreeReader:
             except OSError:
                 self.held[path] = b""
         return self.held[path]
+
+    def source(self, path: str) -> Source:
+        """The same bytes as lines, whose index is made once."""
+        if path not in self.sources:
+            self.sources[path] = Source.of_bytes("output", self.data(path))
+        return self.sources[path]
 
     def extraction(self, path: str) -> Optional[Extraction]:
         """What a file defines, calls and imports; None when enough files were parsed already."""
@@ -17566,12 +17583,12 @@ class TreeReader:
             return symbol.path if symbol else ""
         data = self.data(path)
         language = language_of(path, data)
-        start = Source.of_bytes("output", data).start_of(line)
+        start = self.source(path).start_of(line)
         return around_lexically(data, start, language) if isinstance(language, Language) else ""
 
     def address(self, path: str, first: int, last: int) -> str:
         """The anchored address of lines of a file."""
-        source = Source.of_bytes("output", self.data(path))
+        source = self.source(path)
         start, end = source.start_of(first), source.start_of(last + 1)
         return shell_argument(str(Address("repo", path).at(first, last, anchor_at(source, start, end) if start < end else "")))
 
@@ -17579,7 +17596,7 @@ class TreeReader:
         """A line of a file as it may be shown, and how many secrets were replaced in it."""
         if b"\0" in self.data(path):
             return fsdecode(BINARY), 0
-        source = Source.of_bytes("output", self.data(path))
+        source = self.source(path)
         start, end = source.start_of(line), source.start_of(line + 1)
         shown, secrets = line_shown(source, start, end, start, SITE_WIDTH) if start < end else (b"", 0)
         return visible(shown.strip()), secrets
@@ -17690,7 +17707,7 @@ def find_definitions(name: str, below: Sequence[str] = ()) -> Answer:
     unsure = 0
     for path, sites in sorted(scan.sites.items(), key=lambda item: (min(site.kind for site in item[1]), item[0])):
         likely = [site for site in sites if site.kind == DEFINITION]
-        if not likely and not any(may_define(path, site, word) for site in sites):
+        if not likely and not any(may_define(path, site, word, reader) for site in sites):
             continue
         extraction = reader.extraction(path)
         symbols = extraction.named(name) if extraction else []
@@ -17713,21 +17730,29 @@ def find_definitions(name: str, below: Sequence[str] = ()) -> Answer:
 _LIKELY: Dict[str, Any] = {"path": "", "line": 0, "last": 0, "kind": "definition-like", "name": "", "in": "", "engine": "lexical"}
 
 
-# What stands around the name of a member, in most languages and in Python: ahead of it nothing is assigned, but in lists.
-_MEMBERS = (
-    (rb"((?:[^=]*?[\s<,;{~/:]|.*?[,;{][ \t]*)?)[(*&$#\"'!]*", rb"[ \t]*(?:(?:\|\||&&)?=(?!=)|[?!]?[:,;{}()\[<]|$|[ \t][\w*<\[(])"),
-    (rb"((?:.*?[\s,;:=])?)[(*]*", rb"[ \t]*(?:(?:[,)][ \t]*\w+[ \t]*|[,)][ \t]*)*=(?!=)|:[ \t]*[\w\"'])"),
-)
+# What stands around the name of a member: ahead of it nothing is assigned, but in lists. By the ending of a file; an attribute of JSX is none.
+_AHEAD = rb"((?:[^=]*?[\s<,;{~/:]|.*?[,;{][ \t]*)?)[(*&$#\"'!]*"
+_BEHIND = rb"[?!]?[:,;{}()\[<]|$|[ \t][\w*<\[(]"
+_MEMBERS = {
+    "py": (rb"((?:.*?[\s,;:=])?)[(*]*", rb"[ \t]*(?:(?:[,)][ \t]*\w+[ \t]*|[,)][ \t]*)*=(?!=)|:[ \t]*[\w\"'])"),
+    "sx": (_AHEAD, rb"(?:=(?![={\"'])|[ \t]*(?:[ \t](?:\|\||&&)?=(?!=)|" + _BEHIND + rb"))"),
+    "": (_AHEAD, rb"[ \t]*(?:(?:\|\||&&)?=(?!=)|" + _BEHIND + rb")"),
+}
 
 
-def may_define(path: str, site: Site, word: bytes) -> bool:
+def may_define(path: str, site: Site, word: bytes, reader: TreeReader) -> bool:
     """Whether a line that does not look like a definition may be one all the same: of a member, or behind a condition."""
     if site.kind != USE or rx(_STATEMENT).match(site.text):
         return False
-    before, after = _MEMBERS[path.endswith((".py", ".pyi"))]
-    found = rx(rx_escape(fsdecode(word)).join((before, after))).match(site.text)
+    ending = "py" if path.endswith((".py", ".pyi")) else "sx" if path.endswith((".tsx", ".jsx")) else ""
+    found = rx(rx_escape(fsdecode(word)).join(_MEMBERS[ending])).match(site.text)
     ahead = found.group(1).lstrip(b" \t(") if found else b"("
-    return ahead.count(b"(") <= ahead.count(b")") or b"record " in ahead  # else it is an argument
+    if ahead.count(b"(") > ahead.count(b")") and b"record " not in ahead:  # an argument
+        return False
+    if ending != "py" or site.text[:1] not in b" \t" or rx(rb"=[ \t]*lambda\b").search(site.text):
+        return True
+    around = openers(reader.data(path), reader.source(path).start_of(site.line), indent_of(site.text))
+    return not next((code for code in around if code.startswith((b"def ", b"async ", b"class "))), b"").startswith((b"def ", b"async "))
 
 
 def symbol_row(path: str, symbol: Symbol, extraction: Extraction) -> Dict[str, Any]:
@@ -17981,7 +18006,7 @@ class AnswerPage:
     def symbol_lines(self, path: str, kind: str, inside: str, name: str, first: int, last: int) -> Tuple[List[str], int]:
         """A definition as two lines, and how many secrets were replaced in them."""
         reader = self.answer.reader
-        cost = estimate_tokens(Source.of_bytes("output", reader.data(path)).slice(first, last))
+        cost = estimate_tokens(reader.source(path).slice(first, last))
         text, secrets = reader.text(path, first)
         whole = visible(fsencode("%s.%s" % (inside, name) if inside else name))
         return ["  %s  %s %s  est %s tokens" % (reader.address(path, first, last), kind, whole, commas(round2(cost))), "    " + text], secrets
@@ -18496,7 +18521,7 @@ def first_few(names: Sequence[str]) -> str:
 def traced(reader: TreeReader, path: str, line: int, callers: Sequence[str]) -> Iterator[str]:
     """A frame as lines: the definition around it, its last change, its text with an anchored address, who called it, and what it
     calls that another file defines."""
-    source, extraction = Source.of_bytes("output", reader.data(path)), reader.extraction(path)
+    source, extraction = reader.source(path), reader.extraction(path)
     around = extraction.around(line) if extraction else None
     first, last = max(around.first if around else 1, line - TRACE_AROUND), min(around.last if around else source.lines, line + TRACE_AROUND)
     inside = "%s %s" % (around.kind, around.path) if around else "the file itself"
@@ -18582,7 +18607,7 @@ def do_get(answer: Answer, words: List[str]) -> Answer:
     rows: Rows = []
     left = TEXT_MOST
     for row in answer.rows:
-        source = Source.of_bytes("output", answer.reader.data(row["path"]))
+        source = answer.reader.source(row["path"])
         first = row.get("line", 1)
         last = row.get("last", first if answer.kind == "sites" else max(source.lines, 1))
         start, end = source.start_of(first), source.start_of(last + 1)

@@ -3,6 +3,7 @@
 (class_definition name: (identifier) @name) @class
 (function_definition name: (identifier) @name) @function
 (type_alias_statement left: (type [(identifier) @name (generic_type (identifier) @name)])) @type
+(assignment left: (identifier) @name right: (lambda)) @function
 (assignment left: (identifier) @name) @variable
 (assignment left: [(pattern_list (identifier) @name) (tuple_pattern (identifier) @name)]) @variable
 (assignment left: [(pattern_list (list_splat_pattern (identifier) @name)) (tuple_pattern (list_splat_pattern (identifier) @name))]) @variable

@@ -314,6 +314,14 @@ def test_every_answer_is_kept_and_paged(workspace, call, shell):
     assert ctx.resolve_run(json.loads(call("q", "files", "--json").out)["answer"][4:]).status == 0
 
 
+def test_many_hits_of_one_file_are_brought_with_one_index_of_its_lines(workspace, call, monkeypatch):
+    (workspace / "a.py").write_text("NAME = 1\n" * 3000)
+    made = []
+    monkeypatch.setattr(ctx.Source, "of_bytes", classmethod(lambda cls, *args, of_bytes=ctx.Source.of_bytes: made.append(args) or of_bytes(*args)))
+    done = call("q", "refs NAME | get")
+    assert done.status == 0 and done.out.count(b"NAME = 1") > 10 and len(made) < 10
+
+
 def test_an_answer_is_no_run_of_a_command(shop, call, stored):
     handle = stored(b"1\n")[:16]
     assert call("q", "files").status == 0

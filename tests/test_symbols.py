@@ -288,7 +288,7 @@ def test_links_and_special_files_are_no_files(workspace):
     assert [row["path"] for row in ctx.find_refs(["NAME"]).rows] == ["a.py"]
 
 
-@pytest.mark.parametrize("name", ["", "a b", "a|b", "1", "a.b", "(", "a\nb"])
+@pytest.mark.parametrize("name", ["", "a b", "a|b", "1", "a.b", "(", "a\nb", "a" * 256])
 def test_what_is_no_name_is_refused(workspace, call, name):
     done = call("q", "refs '%s'" % name) if "|" not in name else call("refs", "a||b")
     assert done.status == 2 and done.out == b""
@@ -469,6 +469,8 @@ DEFINITIONS = [
     ("a.py", "(b, NAME) = 1, 2\n", "variable"),
     ("a.py", "b, *NAME = 1, 2\n", "variable"),
     ("a.py", "def f():\n    class A:\n        NAME = 1\n", "field"),
+    ("a.py", "def f():\n    NAME = lambda x: x\n", "function"),
+    ("a.py", "class A:\n    NAME = lambda self: 1\n", "method"),
     ("a.c", "int (*NAME)(int);\n", "variable"),
     ("a.cpp", "using NAME = int;\n", "type"),
     ("a.cpp", "template <class T>\nusing NAME = std::vector<T>;\n", "type"),
@@ -496,7 +498,8 @@ def test_every_form_of_a_definition_is_found(workspace, path, text, kind):
 
 @pytest.mark.parametrize("path, text", [
     ("a.cpp", "using namespace NAME;\n"), ("a.cpp", "using NAME::x;\n"), ("a.ts", "f(public_, NAME);\n"), ("a.py", "f(NAME=1)\n"), ("a.js", "x.NAME(1);\n"),
-    ("a.php", "<?php\necho 'NAME';\n"), ("a.ts", "function f(a: B) {\n  const NAME = 1;\n}\n"), ("a.rs", "fn f() {\n    let NAME = 1;\n}\n"),
+    ("a.php", "<?php\necho 'NAME';\n"), ("a.py", "def f():\n    if x:\n        NAME = 1\n"), ("a.tsx", "const a = (\n  <B\n    NAME=\"c\"\n  />\n)\n"),
+    ("a.ts", "function f(a: B) {\n  const NAME = 1;\n}\n"), ("a.rs", "fn f() {\n    let NAME = 1;\n}\n"),
 ])  # fmt: skip
 def test_what_only_looks_like_one_is_none(workspace, path, text):
     pytest.importorskip("tree_sitter")
