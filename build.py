@@ -279,6 +279,7 @@ PLATFORMS: Dict[str, Tuple[str, ...]] = {  # name → what pip calls it, best fi
     "macos-arm64": ("macosx_11_0_arm64", "macosx_11_0_universal2", "macosx_10_9_universal2"),
     "macos-x86_64": ("macosx_10_15_x86_64", "macosx_10_9_x86_64", "macosx_10_9_universal2"),
 }
+LIMITS = {False: 20_000_000, True: 400_000}  # bytes that the file may have: whole, slim
 EPOCH = 1767225600  # the date of what is inside, where SOURCE_DATE_EPOCH does not say: the first second of 2026
 INTERPRETER = "/usr/bin/env python3"
 
@@ -366,7 +367,7 @@ def dist(arguments: List[str]) -> int:
     with tempfile.TemporaryDirectory() as scratch:
         for version in EVERY:
             if version in found:
-                quietly([found[version].path, "-I", "-B", "-c", PACK, str(ROOT), scratch], "ctx.py could not be packed by Python %s" % found[version].name)
+                quietly([found[version].path, "-I", "-B", "-X", "no_debug_ranges", "-c", PACK, str(ROOT), scratch], "ctx.py could not be packed by Python %s" % found[version].name)
             else:
                 print("build: no Python %d.%d here: it will start from source" % version)
         return run(python, str(ROOT / "build.py"), "archive", scratch, *arguments)
@@ -383,7 +384,10 @@ def archive(arguments: List[str]) -> int:
     write_archive(target, scratch, slim, parts, sets)
     digest = hashlib.sha256(target.read_bytes()).hexdigest()
     Path(str(target) + ".sha256").write_text("%s  %s\n" % (digest, target.name))
-    print("%s: %.1f MB, sha256 %s" % (target, target.stat().st_size / 1e6, digest))
+    size, limit = target.stat().st_size, LIMITS[slim]
+    print("%s: %s bytes, sha256 %s" % (target, format(size, ","), digest))
+    if size > limit:
+        raise Trouble("%s is larger than the %s bytes that it may have" % (target.name, format(limit, ",")))
     return 0
 
 
@@ -482,24 +486,25 @@ def fits(wheel: str, platform: str) -> bool:
 
 
 def vendored(chosen: Sequence[str]) -> Tuple[List[Part], Dict[str, bytes]]:
-    """What is inside besides ctx itself: the packages, and for each platform their files as a compressed tar. Raises Trouble."""
+    """What is inside besides ctx itself: the packages, and their files as a compressed tar for each system, with a directory for each
+    platform of it: parse tables are the same on all of them, so together they take half of the room. Raises Trouble."""
     import zipfile
 
     packages, wheels = pinned()
     WHEELS.mkdir(exist_ok=True)
-    parts, sets = [], {}
+    parts: List[Part] = []
+    sets: Dict[str, Dict[str, bytes]] = {"linux": {}, "macos": {}}
     for platform in chosen:
-        members: Dict[str, bytes] = {}
+        members = sets["macos" if platform.startswith("macos") else "linux"]
         for wheel, digest in wheels.items():
             if not fits(wheel, platform):
                 continue
             with zipfile.ZipFile(fetch(wheel, digest, platform)) as opened:
-                members.update((name, opened.read(name)) for name in opened.namelist() if is_needed(name))
-        sets[platform] = tarred(members)
+                members.update(("%s/%s" % (platform, name), opened.read(name)) for name in opened.namelist() if is_needed(name))
     for name, version in packages.items():
         own = {wheel: digest for wheel, digest in wheels.items() if wheel.startswith("%s-%s-" % (name.replace("-", "_"), version))}
         parts.append(part_of(name, version, own))
-    return parts, sets
+    return parts, {system: tarred(members) for system, members in sets.items() if members}
 
 
 def is_needed(name: str) -> bool:
@@ -508,14 +513,14 @@ def is_needed(name: str) -> bool:
 
 
 def tarred(members: Dict[str, bytes]) -> bytes:
-    """Files as a tar, compressed as one; the same bytes for the same files."""
+    """Files as a tar, compressed as one, those of the same name beside each other; the same bytes for the same files."""
     import io
     import lzma
     import tarfile
 
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w", format=tarfile.USTAR_FORMAT) as tar:
-        for name in sorted(members, key=lambda name: (name.rpartition("/")[0], name)):
+        for name in sorted(members, key=lambda name: [*name.split("/")[1:], name]):
             entry = tarfile.TarInfo(name)
             entry.size, entry.mode = len(members[name]), 0o600
             tar.addfile(entry, io.BytesIO(members[name]))

@@ -118,6 +118,16 @@ def insist_on_utf8() -> None:
         posix.execv(sys.executable, [sys.executable, "-X", "utf8", *flags, *sys.argv])
 
 
+def leave_foreign_modules() -> None:
+    """Import from the interpreter's own directories only: beside a script, and on PYTHONPATH, any project may have a re.py."""
+    if sys.flags.isolated:
+        return
+    kept = sys.path if getattr(sys.flags, "safe_path", False) else sys.path[1:]  # its first is where the script is
+    own = str(sys.modules["encodings"].__file__).rpartition("/encodings/")[0]  # which PYTHONPATH may name, too
+    foreign = [path or "." for path in getenv("PYTHONPATH").split(":")] if getenv("PYTHONPATH") else []
+    sys.path[:] = [path for path in kept if path == own or not any(is_same(path, other) for other in foreign)]
+
+
 def getenv(name: str) -> str:
     """An environment variable, "" when it is unset."""
     return fsdecode(posix.environ.get(name.encode(), b""))
@@ -187,9 +197,11 @@ def write_all(fd: int, data: Union[bytes, memoryview]) -> None:
 
 
 def read_file(path: str) -> bytes:
-    """All bytes of a small file. Raises OSError."""
-    fd = posix.open(path, posix.O_RDONLY | posix.O_CLOEXEC)
+    """All bytes of a small file. Raises OSError, also for what is none: a pipe in its place may never end."""
+    fd = posix.open(path, posix.O_RDONLY | posix.O_CLOEXEC | posix.O_NONBLOCK)
     try:
+        if posix.fstat(fd).st_mode & 0o170000 != 0o100000:
+            raise OSError(22, "not a regular file", path)
         parts: List[bytes] = []
         while True:
             part = posix.read(fd, 64 * KIB)
@@ -225,7 +237,7 @@ def temporary_beside(path: str) -> str:
 def append_line(path: str, line: str) -> int:
     """Add one line to a file that many processes append to, which is made if need be, and its directory; the size of the file then.
     Raises OSError."""
-    flags = posix.O_WRONLY | posix.O_APPEND | posix.O_CREAT | posix.O_CLOEXEC
+    flags = posix.O_WRONLY | posix.O_APPEND | posix.O_CREAT | posix.O_CLOEXEC | posix.O_NONBLOCK
     try:
         fd = posix.open(path, flags, 0o600)
     except FileNotFoundError:
@@ -5493,7 +5505,7 @@ _TOKENS: Tuple[Tuple[str, str, bytes, bytes], ...] = (
 _WORDS = rb"(?:pass(?:w(?:or)?d|phrase)?|pwd|secret|token|key|credentials?|auth)"
 _KIND_OF = {
     **{b"pas": "password", b"pwd": "password", b"sec": "secret", b"tok": "token"},
-    **{b"key": "api-key", b"cre": "credential", b"aut": "credential"},
+    **{b"key": "api-key", b"cre": "credential", b"aut": "credential", b"bea": "authorization"},
 }
 # What may stand between word and value: `=`, `: `, `":"`, `\": \"`, `'] = `, ` => `, `: str = `, `_PROD=`, `>` of an element.
 _ASSIGN = (
@@ -5506,7 +5518,7 @@ _VALUE = (
     rb"(?:[bru@]{0,2}(?:\"([^\"\n]{4,4096})\"|'([^'\n]{4,4096})'|`([^`\n]{4,4096})`|\\{1,3}\"([^\"\\\n]{4,4096})\\"
     rb"|\\{1,3}'([^'\\\n]{4,4096})\\)|[\"']?([^\s\"'`,;&|<>(){}\[\]\\]{4,4096}))"
 )
-_ARGUMENT = rb"[\"']?([^\s\"'`\\$-][^\s\"'`\\]{2,512})"
+_ARGUMENT = rb"(?:\"(?![$-])([^\"\n]{3,512})\"|'([^'\n]{3,512})'|[\"']?([^\s\"'`\\$-][^\s\"'`\\]{2,512}))"
 
 # Secrets that only the text around them gives away: (kind, check, windows, what stands before a match, the match). Both expressions
 # see lower-case text. The secret is from the first one's group on, if it has one, else the group of the second, else all of it.
@@ -5541,7 +5553,7 @@ _CONTEXTS: Tuple[Tuple[str, str, bytes, bytes, bytes], ...] = (
      rb"([^\s=;\"'\\]{1,128}=(?:[^\s\"'\\,]|(?<=;) ){8,4096})"),
     ("password", "filled", b"+-u+ +--u", rb"(?:curl|wget|https?|xh)\b(?:[^\n;|&]|&(?!&)){0,400}\Z",
      rb" (?:-u|--user)[ =]{1,2}[\"']?[^\s:\"'$]{1,128}:([^\s\"'$]{1,256})"),
-    ("password", "filled", b"+-p*", rb"(?:sshpass|(?:docker|podman|registry) login)\b[^\n|;&]{0,200}\Z", rb" -p ?" + _ARGUMENT),
+    ("password", "filled", b"+-p*", rb"(?:sshpass|twine|login)\b[^\n|;&]{0,200}\Z", rb" -p ?" + _ARGUMENT),
     ("password", "filled", b"+-p#", rb"\b(?:mysql|mariadb)(?:dump|admin|check|import)?\b[^\n|;&]{0,200}\Z", rb" -p" + _ARGUMENT),
     ("password", "filled", b"+-a+", rb"redis-cli\b[^\n|;&]{0,200}\Z", rb" -a " + _ARGUMENT),
     ("password", "filled", b"identi^fied", b"", rb"identified (?:with [a-z0-9_'\"]{1,40} )?by (?:password )?'([^'\n]{3,256})'"),
@@ -5720,7 +5732,8 @@ def _is_code(found: _Value) -> bool:
     value = found.value
     called = found.bare and found.text[found.end : found.end + 1] in (b"(", b"[", b"{")
     path = value[:1] in (b"/", b"~", b".") and (_is_words(value) or found.word == b"pwd")
-    return called or path or _is_template(value) or bool(rx(rb"\s").search(value)) or _in_path(found)
+    prose = rx(rb"\s").search(value) and not (found.equals and _is_setting(found))
+    return called or path or _is_template(value) or bool(prose) or _in_path(found)
 
 
 def _is_setting(found: _Value) -> bool:
@@ -5774,7 +5787,8 @@ def _assigned(found: _Value) -> bool:
 
 
 def _argument(found: _Value) -> bool:
-    return found.prefix[:1] == b"-" and _assigned(found)
+    chosen = not found.bare and b" " in found.value and _KIND_OF[found.word] == "password"
+    return found.prefix[:1] == b"-" and (_filled(found) if chosen else _assigned(found))
 
 
 # Column `check`: what must hold for the value besides the expression.
@@ -5918,6 +5932,11 @@ def _secrets(text: bytes) -> List[Tuple[int, int, str]]:
         span = rule.find(text, low, at)
         if span and not (markers and _touches(markers, min(at, span[0]), span[1])):
             found.append((*span, rule.rank, rule.kind or _KIND_OF[low[at : at + 3]]))
+    return _apart(found)
+
+
+def _apart(found: Iterable[Tuple[int, int, int, str]]) -> List[Tuple[int, int, str]]:
+    """Spans (start, end, rank, kind) in order, where those that overlap are one, of the kind with the least rank."""
     apart: List[Tuple[int, int, int, str]] = []
     for start, end, rank, kind in sorted(found):
         if apart and start < apart[-1][1]:
@@ -6189,12 +6208,47 @@ def redact_text(text: str) -> str:
     return redact(text.encode("utf-8", "surrogateescape"))[0].decode("utf-8", "surrogateescape")
 
 
-def redact_words(words: Sequence[str]) -> Tuple[List[str], int]:
-    """`redact` for the words of a command, each of which stays one: also what only the word before gives away (`--password x`)."""
-    line, at, count = b" ".join(map(fsencode, words)), 0, 0
-    secrets, kept = _secrets(line), []
+# An option, a variable or a header whose value is a secret, whatever it looks like: `--password`, `PGPASSWORD=`, `X-Api-Key:`.
+_NAMED = (
+    rb"(?i)((?:--?|(?=[^-=]+=)|(?=[a-z-]+:))[a-z0-9_.-]*?)(pass(?:w(?:or)?d|phrase)?|pwd|secret|token|key|credentials?|authorization|bearer)(=|: ?|\Z)"
+)
+_SHELL_WORD = rb"(?:[^\s'\"\\]|\\.|'[^']*'|\"(?:[^\"\\]|\\.)*\"|['\"\\])+"
+
+
+def _named_secrets(line: bytes, words: Sequence[Tuple[int, int]]) -> Iterator[Tuple[int, int, str]]:
+    """Where in a line, whose words are at these spans, the values of such options, variables and headers are, and of what kind."""
+    kind = ""
+    for at, end in words:
+        at += line[at : at + 1] in b"'\"" and at < end
+        word, start = line[at:end], 0
+        named = rx(_NAMED).match(word)
+        if named and (not kind or word[:1] == b"-"):
+            name, what = named[1].lower(), named[2][:3].lower()
+            others = {b"pas": (*_OTHER_PASSES, b"-no"), b"tok": _OPEN_TOKENS}.get(what, ())
+            is_open = name.rstrip(b"_-.").endswith(others) or what == b"key" and not name.rstrip(b"_-.").endswith(_SECRET_KEYS)
+            if not is_open and (named[3][:1] != b":" or name or what == b"aut"):
+                kind, start = _KIND_OF[what], named.end()
+        value = line[at + start : end][:256]
+        if kind and value and not (value[:1] in b"-/~" or value.isdigit() and len(value) < 6 or rx(_TEMPLATE).match(value)):
+            yield at + start, end, kind
+        kind = kind if at + start == end and not word.endswith((b"=", b":")) else ""
+
+
+def redact_words(words: Sequence[str], is_line: bool = False) -> Tuple[List[str], int]:
+    """`redact` for the words of a command, each of which stays one: also what only the word before gives away (`--password x`), and
+    values with blanks or quotes in them. With `is_line` they are one line for a shell."""
+    line, at, count, spans = b" ".join(map(fsencode, words)), 0, 0, []
     for word in map(fsencode, words):
-        parts, done, end = [], at, at + len(word)
+        spans.append((at, at + len(word)))
+        at += len(word) + 1
+    told = [match.span() for match in rx(_SHELL_WORD).finditer(line)] if is_line else spans
+    whole = bytearray(line)
+    for start, end in told:
+        whole[start:end] = rx(rb"[\s\"'`\\]").sub(b"_", line[start:end])
+    passes = (_secrets(line), _secrets(bytes(whole)), _named_secrets(line, told))  # the more they know of a kind, the earlier
+    secrets, kept = _apart([(start, end, rank, kind) for rank, found in enumerate(passes) for start, end, kind in found]), []
+    for at, end in spans:
+        parts, done = [], at
         for start, stop, kind in secrets:
             start, stop = max(start, done), min(stop, end)
             if start < stop:
@@ -6203,8 +6257,12 @@ def redact_words(words: Sequence[str]) -> Tuple[List[str], int]:
         data, alone = redact(b"".join(parts) + line[done:end])
         kept.append(fsdecode(data))
         count += len(parts) // 2 + alone
-        at = end + 1
     return kept, count
+
+
+def redact_line(text: str) -> str:
+    """`redact_words` for a line that a shell reads."""
+    return redact_words([text], True)[0][0]
 
 
 # ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -7038,7 +7096,7 @@ def export_runs(runs: Sequence[Run], file: BinaryIO, raw: bool, tell: Callable[[
                 add_member(tar, "objects/" + manifest["streams"][name][0], kept)
                 found += count
             if not raw:
-                manifest["argv"], count = redact_words(manifest["argv"])
+                manifest["argv"], count = redact_words(manifest["argv"], manifest["kind"] in ("shell", "tap"))
                 found += count
             digest = export_records(tar, run, to_json(manifest).encode(), found == 0)
             if found:
@@ -7553,7 +7611,7 @@ _BUILTINS = frozenset(
 def spawn_error(argv: Sequence[str], error: OSError) -> CtxError:
     """What a shell would say about a program that cannot be started, with the status that a shell would give it."""
     name, place = argv[0], fsdecode(find_program(fsencode(argv[0]), posix.F_OK))
-    line = "'%s'" % visible(fsencode(" ".join(argv)[:200].replace("'", "'\\''")))
+    line = "'%s'" % visible(fsencode(" ".join(redact_words(argv)[0])[:200].replace("'", "'\\''")))
     if "/" not in place or (error.errno == 2 and not exists(place)):
         if name in _BUILTINS:
             fix = "it is a shell builtin: ctx run --shell %s" % line
@@ -7841,8 +7899,9 @@ class Capture:
     def complain(self, text: str) -> None:
         """Say something on stderr that is wrong with ctx itself; once, because one line is what a reader has room for."""
         if not self.complaint:
-            self.complaint = text
+            self.complaint, undelivered = text, self.undelivered
             self.show(2, fsencode("ctx run: %s\n" % text))
+            self.undelivered = undelivered  # it is not the command's
 
     def say_status(self) -> None:
         """One line for a host that looks, or gives up, before the end; the next one after twice the time."""
@@ -16133,9 +16192,11 @@ def listed_runs(limit: int, everywhere: bool, answers: bool = False) -> Iterator
 def run_row(run: Run) -> Dict[str, Any]:
     """What a list says of a run: how it ended, its size, and its command line as it may be shown."""
     argv, outcome = run.manifest["argv"], "unknown" if run.status is None else "exit %d" % run.status
-    command = " ".join(argv if run.manifest["kind"] in ("shell", "tap") else map(shell_word, argv))
+    is_line = run.manifest["kind"] in ("shell", "tap")
+    words = redact_words(argv, is_line)[0]
+    command = " ".join(words if is_line else map(shell_word, words))
     size = sum(stored or run.source(name).size for name, (_, stored) in run.manifest["streams"].items())
-    return {"outcome": "partial" if run.partial else outcome, "bytes": size, "command": visible(clip(redact(fsencode(command))[0], 200))}
+    return {"outcome": "partial" if run.partial else outcome, "bytes": size, "command": visible(clip(fsencode(command), 200))}
 
 
 # ── two runs beside each other
@@ -17265,10 +17326,10 @@ def vendored() -> str:
             key = sha256(shipped("build.json")).hexdigest()[:12]
             place = "%s/vendored/%s-%s-%d%d" % (writable_store().root, key, machine(), *sys.version_info[:2])
             if not exists(place):
-                write_directory(place, unpacked(shipped("vendor/%s.tar.xz" % machine())))
+                write_directory(place, unpacked(shipped("vendor/%s.tar.xz" % ("macos" if sys.platform == "darwin" else "linux")), machine()))
                 collect_builds(place.rpartition("/")[0], place)
             _vendored.append(place)
-        except (OSError, ImportError, EOFError, ValueError):
+        except (OSError, ImportError, EOFError, ValueError, MemoryError):
             _vendored.append("")
     return _vendored[0]
 
@@ -17283,8 +17344,8 @@ def machine() -> str:
     return "%s-%s" % (system, posix.uname().machine)
 
 
-def unpacked(data: bytes) -> Dict[str, bytes]:
-    """The files of a compressed tar that this Python can use. Raises ValueError."""
+def unpacked(data: bytes, folder: str) -> Dict[str, bytes]:
+    """The files in a directory of a compressed tar that this Python can use. Raises ValueError when there are none."""
     import io
     import lzma
     import tarfile
@@ -17292,13 +17353,16 @@ def unpacked(data: bytes) -> Dict[str, bytes]:
     foreign, own = ".cpython-", ".cpython-%d%d-" % sys.version_info[:2]
     found = {}
     try:
-        with tarfile.open(fileobj=io.BytesIO(lzma.decompress(data))) as tar:
+        with lzma.open(io.BytesIO(data)) as plain, tarfile.open(fileobj=plain, mode="r|") as tar:  # 100 MB, never held at once
             for entry in tar:
+                place, _, name = entry.name.partition("/")
                 file = tar.extractfile(entry)
-                if file and (own in entry.name or foreign not in entry.name):
-                    found[entry.name] = file.read()
+                if file and place == folder and (own in name or foreign not in name):
+                    found[name] = file.read()
     except (lzma.LZMAError, tarfile.TarError) as error:
         raise ValueError(str(error)) from None
+    if not found:
+        raise ValueError("nothing for %s" % folder)
     return found
 
 
@@ -18959,7 +19023,7 @@ VIEW_PART = 3  # a view takes this part of what would be shown whole
 def view_of_run(view: SearchView, run: Run, stream: str, settings: Settings) -> List[str]:
     """The view of a search that is kept."""
     view.read(run.source(stream))
-    command = visible(redact(fsencode(" ".join(map(shell_word, run.manifest["argv"]))))[0])
+    command = visible(fsencode(" ".join(map(shell_word, redact_words(run.manifest["argv"])[0]))))
     return view.lines(command[:HIT_WIDTH], run, stream, settings["budget", "content"] // VIEW_PART)
 
 
@@ -19030,7 +19094,7 @@ def slice_lines(run: Run, steps: Sequence[QueryStep], settings: Settings) -> Lis
     lines += ["  " + line for line in page.lines]
     again = ["q", "fails %s" % run.handle] if page.shown < len(every.rows) else []
     ways = [*[again] * bool(again), ["get", run.handle], ["run", "--", *run.manifest["argv"]]]
-    lines += ["next:", *("  %s %s" % (self_command(), redact_text(" ".join(map(shell_argument, way)))) for way in ways)]
+    lines += ["next:", *("  %s %s" % (self_command(), " ".join(map(shell_argument, redact_words(way)[0]))) for way in ways)]
     return lines
 
 
@@ -19201,7 +19265,7 @@ def is_small(run: Run) -> bool:
 def step_line(number: int, step: Step) -> str:
     """Number, outcome, handle, time class and command of a step."""
     handle = step.run.handle if step.run else ""
-    text = visible(clip(redact(fsencode(step.text))[0], 160))
+    text = visible(clip(fsencode(redact_line(step.text)), 160))
     return "  ".join(part for part in ("  %d" % number, step.outcome, handle, step.time_class, text) if part)
 
 
@@ -19566,7 +19630,7 @@ def act_commands(plan: Plan, node: Node, settings: Settings) -> NodeResult:
     why = "; ".join(filter(None, [left, *(step.problem for step in steps)]))
     if node.is_single:
         return single_result(steps[0], why)
-    rows = [{"command": step.text, "outcome": step.outcome, "exit": step.status, "handle": step.run.handle if step.run else ""} for step in steps]
+    rows = [{"command": redact_line(step.text), "outcome": step.outcome, "exit": step.status, "handle": step.run.handle if step.run else ""} for step in steps]
     run = keep_text("".join(to_json(row) + "\n" for row in rows), ["plan", node.id, *texts], status, settings)
     return NodeResult("failed" if status else "ok" if rows else "none", rows, run.handle if run else "", why)
 
@@ -20264,7 +20328,7 @@ def without_lines(code: Any) -> Any:
 HOOK_ENTRY = "hook_entry"
 # What a hook loads in one piece: what a line like these takes, and what no rehearsal gets to. Then what more is taken by the next, and so on.
 REHEARSED = (
-    (("cd x && git status; ls -la 'y' | head -5", "rm y"), (HOOK_ENTRY, "hook_main", "set_alarm", "read_input", "write_all", "cwd")),
+    (("cd x && git status; ls -la 'y' | head -5", "rm y"), (HOOK_ENTRY, "leave_foreign_modules", "hook_main", "set_alarm", "read_input", "write_all", "cwd")),
     (("bash -lc 'grep -rn y .; find . -name y'; A=1 env npm run x 2>&1 | tail -5; python -m pytest; python y.py; ./y.sh",), ()),
     (("pytest -q a; make | tail", "timeout 5 make"), ()),
     (("cat y; make",), ("matches_prefix", "matches_glob", "joined")),
@@ -20540,6 +20604,7 @@ def script_start(python: str) -> str:
 
 def hook_entry(argv: Sequence[str]) -> None:
     """What a build runs as its hook: `argv` is the file, the host, the event."""
+    leave_foreign_modules()
     hook_main(argv[1:], lambda: gate_answer)
 
 
@@ -21561,8 +21626,19 @@ def run_verb(options: Options, words: List[str]) -> int:
     log, summary = open_output(options, "--log", posix.O_TRUNC), open_output(options, "--summary", posix.O_APPEND)
     kind, line = ("run", words) if text is None else ("shell", [text])
     capture = new_capture(kind, line, settings, "--stream" in options, log, limit)
-    capture.run(argv)
+    run_or_become(capture, argv)
     return finish_run(capture, settings, summary)
+
+
+def run_or_become(capture: Capture, argv: Sequence[str]) -> None:
+    """Run a command to its end; where the system refuses what it takes to capture it, in the place of ctx. Raises CtxError."""
+    try:
+        capture.run(argv)
+    except OSError as error:
+        if capture.pid:
+            raise
+        capture.complain("nothing is kept of this run: %s" % (error.strerror or error))
+        become_command(argv)
 
 
 def become_command(argv: Sequence[str]) -> None:
@@ -21577,7 +21653,7 @@ def run_watched(argv: Sequence[str], notes: Sequence[str], settings: Settings) -
     """Run a command, and watch it where it is the test suite that a hook has asked for; its status."""
     watched = [watch_suite(argv)] if notes else []
     capture = new_capture("run", argv, settings)
-    capture.run(argv)
+    run_or_become(capture, argv)
     return finish_run(capture, settings, -1, *watched)
 
 
@@ -21642,7 +21718,7 @@ def seq_verb(options: Options, words: List[str]) -> int:
     settings = load_config()
     status = run_steps(steps, settings, "--keep-going" in options, parallel, limit)
     text = steps_digest(steps, status, settings, self_command()).decode("utf-8", "surrogateescape")
-    rows = [{"command": redact_text(step.text), "outcome": step.outcome, "exit": step.status, "handle": step.run.handle if step.run else None} for step in steps]
+    rows = [{"command": redact_line(step.text), "outcome": step.outcome, "exit": step.status, "handle": step.run.handle if step.run else None} for step in steps]
     report(options, {"steps": rows, "text": text}, text.split("\n")[:-1])
     for run in [step.run for step in steps if step.run][-1:]:
         house_keeping(run.store, settings)
@@ -22204,19 +22280,18 @@ def setup_verb(options: Options, words: List[str]) -> int:
     hosts, project, away = chosen_hosts(words), "--project" in options, "--remove" in options
     build = writable_store().root + "/current"
     command = "" if project else build
-    files = [host_file(host, project) for host in hosts]
-    texts = [file.before if away else file.wanted(command) for file in files]  # all of them, before one is written
-    lines: List[str] = []
-    for file, text in zip(files, texts):
-        lines += file_changes(file, text)
-    if "--print" in options:
-        say(lines)
-        return EXIT_SAME
-    if not (project or away):
-        install_build()
-    for file, text in zip(files, texts):
-        if text != file.text:
-            file.write(text)
+    with Lock(build + ".lock", exclusive=True):  # two at once would each remember what the other wrote
+        files = [host_file(host, project) for host in hosts]
+        texts = [file.before if away else file.wanted(command) for file in files]  # all of them, before one is written
+        lines = [redact_text(line) for file, text in zip(files, texts) for line in file_changes(file, text)]
+        if "--print" in options:
+            say(lines)
+            return EXIT_SAME
+        if not (project or away):
+            install_build()
+        for file, text in zip(files, texts):
+            if text != file.text:
+                file.write(text)
     if "--link" in options:
         lines.append("%s -> %s" % (link_launcher(build, not away), "removed" if away else build + "/ctx"))
     problems = [] if away else [problem for file in files for problem in rehearse(file, command)]
@@ -22352,7 +22427,7 @@ def why_verb(options: Options, words: List[str]) -> int:
     if "--mode" in options and "--host" not in options:
         raise CtxError("--mode: of which host", "write --host claude --mode %s" % options["--mode"])
     found = explain_command(line, options.get("--host", ""), options.get("--mode", ""))
-    shown = {key: redact_text(value) for key, value in found.items()}
+    shown = {key: redact_line(value) for key, value in found.items()}
     names = {"class": "class", "reason": "why", "shape": "shape", "permission": "the host", "rule": "its rule", "runs": "runs"}
     report(options, shown, ["%s: %s" % (name, visible(fsencode(shown[key]))) for key, name in names.items() if shown.get(key)])
     return 0
@@ -22567,7 +22642,7 @@ def main(argv: Sequence[str]) -> int:
     except KeyboardInterrupt:
         return 130
     except OSError as error:  # files that the user named have errors of their own
-        what, status = "the store: " + store_problem(error), EXIT_USAGE
+        what, status = "the store: " + store_problem(error), EXIT_INTERNAL if verb.is_command else EXIT_USAGE
     except Exception as error:
         if getenv("CTX_DEBUG") == "1":
             raise
@@ -22578,6 +22653,7 @@ def main(argv: Sequence[str]) -> int:
 
 def command() -> None:
     """What starts when ctx is started."""
+    leave_foreign_modules()
     insist_on_utf8()
     posix._exit(main(sys.argv[1:]))
 

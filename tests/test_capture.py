@@ -1058,6 +1058,21 @@ def test_without_a_store_a_flood_is_said_to_be_lost_where_it_is_counted(homeless
     assert done.stdout == b"x" * 4097 and done.stderr.startswith(b"ctx tap: nothing is kept of this pipe: ") and done.stderr.count(b"\n") == 1
 
 
+def test_a_complaint_that_cannot_be_written_leaves_the_commands_status(homeless):
+    with open("/dev/full", "wb") as full:
+        for command, status in ((["seq", "5000"], 0), (["sh", "-c", "seq 5000; exit 3"], 3)):
+            done = homeless.run(command, stderr=full)
+            assert done.returncode == status and done.stdout.count(b"\n") == 5000
+
+
+@pytest.mark.parametrize("most", [5, 6, 8])
+def test_without_descriptors_for_a_capture_the_command_still_runs(box, most):
+    line = "ulimit -n %d; exec %s run -- sh -c 'seq 5000; exit 3'" % (most, " ".join(program()))
+    done = box.plain(["sh", "-c", line])
+    assert done.returncode == 3 and done.stdout.endswith(b"\n5000\n")
+    assert done.stderr == b"ctx run: nothing is kept of this run: Too many open files\n"
+
+
 @linux
 @pytest.mark.parametrize("size, is_said", [(4096, False), (4096 + 2 * 64, True)])
 def test_without_a_store_what_passes_uncounted_is_measured(homeless, size, is_said):

@@ -585,6 +585,39 @@ def test_a_read_only_file_is_left_alone(user, run_ctx):
     assert b"it is read-only: make it writable, or write it yourself: ctx setup claude --print" in done.stderr
 
 
+@pytest.mark.parametrize("kind", ["pipe", "directory", "device"])
+@pytest.mark.parametrize("words", [["setup", "claude"], ["setup", "claude", "--print"], ["setup", "--remove", "claude"], ["doctor"], ["why", "ls", "--host", "claude"]])
+def test_what_is_no_file_is_neither_waited_for_nor_replaced(user, run_ctx, kind, words):
+    settings = user / ".claude" / "settings.json"
+    settings.parent.mkdir()
+    {"pipe": os.mkfifo, "directory": os.mkdir, "device": lambda path: os.symlink("/dev/null", path)}[kind](settings)
+    before = os.lstat(settings), os.stat("/dev/null")
+    done = run_ctx(*words)
+    if words[0] != "why":
+        assert done.returncode == {"setup": 2, "doctor": 1}[words[0]] and b"settings.json: not a regular file" in done.stdout + done.stderr
+    assert b"Traceback" not in done.stderr
+    assert [info.st_mode for info in before] == [os.lstat(settings).st_mode, os.stat("/dev/null").st_mode]
+
+
+def test_setups_at_once_leave_what_one_leaves(user, run_ctx):
+    """The directory that the first of them makes is remembered by all, so that it goes with the file."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(4) as pool:
+        done = list(pool.map(lambda _: run_ctx("setup", "claude"), range(4)))
+    assert [each.returncode for each in done] == [0] * 4 and sum(b"nothing to do" in each.stdout for each in done) == 3
+    assert run_ctx("setup", "--remove", "claude").returncode == 0 and not (user / ".claude").exists()
+
+
+def test_a_secret_beside_the_hooks_is_not_shown(user, run_ctx):
+    (user / ".claude").mkdir()
+    secret = "ghp_" + "A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8"
+    (user / ".claude" / "settings.json").write_text('{\n  "env": {"GH_TOKEN": "%s"}\n}\n' % secret)
+    for words in (["--print"], [], ["--remove"]):
+        done = run_ctx("setup", "claude", *words)
+        assert done.returncode == 0 and b"[redacted:github-token:" in done.stdout and secret.encode() not in done.stdout
+
+
 def test_hosts_that_are_not_there(user, run_ctx, tmp_path):
     (tmp_path / "codex").mkdir()
     done = run_ctx("setup", env={"PATH": "/nowhere"}, cwd=tmp_path)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 import os
 import re
 import shutil
 import subprocess
 import sys
+import tarfile
 import time
 import zipfile
 from pathlib import Path
@@ -110,6 +112,23 @@ def test_flags_of_the_interpreter(pyz, tmp_path, flags):
     assert start([sys.executable, *flags, str(pyz), "version"], tmp_path).returncode == 0
 
 
+@pytest.mark.parametrize("how", ["working directory", "PYTHONPATH", "relative PYTHONPATH", "beside the script"])
+@pytest.mark.parametrize("words", [["run", "--", "seq", "5000"], ["runs"], ["why", "make"], ["outline", "re.py"], ["hook", "claude", "PreToolUse"]], ids=lambda words: words[0])
+def test_modules_of_a_project_are_not_imported(slim, tmp_path, how, words):
+    """Neither by the one file nor by ctx.py; which is what PYTHONPATH is for, and so the command itself still sees it."""
+    for name in ("json", "re", "typing", "zipimport", "tree_sitter", "select", "fcntl", "ast", "subprocess", "tomllib"):
+        (tmp_path / (name + ".py")).write_text("raise SystemExit('a module of the project: %s')\n" % name)
+    (tmp_path / ".git").mkdir()
+    (tmp_path / ".git" / "HEAD").write_text("x")
+    env = {"PYTHONPATH": {"PYTHONPATH": str(tmp_path), "relative PYTHONPATH": "."}[how]} if "PYTHONPATH" in how else {}
+    for program in (slim, ROOT / "ctx.py"):
+        if how == "beside the script":
+            program = shutil.copy(program, tmp_path)
+        command = [BASE, "-S", str(program), *words]  # what is installed here may import at the start of the interpreter
+        done = start(command, tmp_path / "home", env={**env, "CTX_HOME": str(tmp_path / "store")}, cwd=tmp_path)
+        assert b"a module of the project" not in done.stdout + done.stderr and done.returncode in (0, 1), done.stderr
+
+
 @pytest.mark.parametrize("home", ["none", "missing", "read-only", "a file"])
 def test_a_home_that_cannot_be_used(pyz, tmp_path, home):
     place = {"none": None, "missing": tmp_path / "missing", "a file": tmp_path / "file", "read-only": tmp_path / "closed"}[home]
@@ -184,10 +203,29 @@ def test_its_checksum_stands_beside_it(pyz):
 
 
 def test_sizes(slim, full):
-    """Targets: 400 KB without grammars; with those of all six platforms 20 MB, of which one may take a fifth of what the packs leave."""
-    assert slim.stat().st_size <= 400_000
+    """Those of the whole file and the slim one are checked as they are built; one platform takes a fifth of what the packs leave."""
+    assert build.LIMITS == {False: 20_000_000, True: 400_000} and slim.stat().st_size <= build.LIMITS[True]
     with zipfile.ZipFile(full) as archive:
         assert len(archive.namelist()) <= 60 and sum(info.compress_size for info in archive.infolist() if info.filename.startswith("vendor/")) <= 3_000_000
+
+
+def test_a_file_that_grew_too_large_is_no_build(tmp_path, monkeypatch, packs):
+    monkeypatch.setattr(build, "LIMITS", {True: 1000})
+    monkeypatch.setattr(build, "write_archive", lambda target, *_: target.write_bytes(bytes(1001)))
+    with pytest.raises(build.Trouble, match="larger than the 1,000 bytes"):
+        build.archive([str(packs), "--slim", "-o", str(tmp_path / "x.pyz")])
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(3600)
+def test_the_whole_file_has_a_set_for_each_platform(tmp_path, packs):
+    """Of one system in one archive, so that what all its platforms have is stored once; it is within its limit, or made() fails."""
+    with zipfile.ZipFile(made(tmp_path / "ctx.pyz", packs)) as archive:
+        found = set()
+        for system in ("linux", "macos"):
+            with tarfile.open(fileobj=io.BytesIO(archive.read("vendor/%s.tar.xz" % system))) as tar:
+                found |= {name.split("/")[0] for name in tar.getnames() if name.endswith(".so")}
+    assert found == set(build.PLATFORMS)
 
 
 def test_it_lists_its_parts_and_their_licences(full, slim, tmp_path):

@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import shlex
 import string
 import warnings
 from pathlib import Path
@@ -868,6 +869,51 @@ def test_a_candidate_is_looked_at_once_per_rule():
 def test_words_are_redacted_as_their_line_is(line):
     words, count = ctx.redact_words(line.split())
     assert " ".join(words) == ctx.redact_text(line) and count == ctx.redact(line.encode())[1]
+
+
+@pytest.mark.parametrize(
+    "line, secret",
+    [
+        ("x --password 'two words'", "two words"),
+        ("x --password='two words' y", "two words"),
+        ("x --password two\\ words", "two words"),
+        ("x --token=x", "=x"),
+        ("x --auth-token q7", "q7"),
+        ("x -password 'it\"s'", 'it"s'),
+        ("x --db.password a", " a"),
+        ("env PGPASSWORD='two words' psql", "two words"),
+        ("PGPASSWORD=x psql", "=x"),
+        ("docker login -p 'two words' h", "two words"),
+        ("twine upload -p 'two words'", "two words"),
+        ("curl -u 'bob:two words' h", "two words"),
+        ("curl -H 'X-Api-Key: two words'", "two words"),
+        ("curl -H 'Authorization: Token abc'", "abc"),
+        ("curl --oauth2-bearer abc h", "abc"),
+        ("curl -d 'password=two words' h", "two words"),
+        ("psql 'postgres://u:p w@h/db'", "p w"),
+        ("mysql -p'two words' db", "two words"),
+        ("redis-cli -a 'two words' ping", "two words"),
+        ("x --api-key 'a b' --token 'c d'", "c d"),
+    ],
+)
+def test_a_value_that_its_option_names_is_redacted_whole(line, secret):
+    """Whatever it looks like, among the words of a command and in a line for a shell."""
+    words, count = ctx.redact_words(shlex.split(line))
+    assert secret not in " ".join(words) and count and len(words) == len(shlex.split(line))
+    shown = ctx.redact_line(line)
+    assert not any(part in shown for part in (secret, "two", "words")) and "[redacted:" in shown
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "psql --no-password db", "ansible --ask-pass host", "sort --key 2", "sort --key=2 f", "ssh --private-key ~/.ssh/id h", "env PWD=/x make",
+        "x --max-token 5", "x --token $TOK", "mkdir -p x", "x --password --host h", "x --password-stdin y", "x --token-file t", "mysql --password= db",
+        "pytest -p no:cacheprovider", "make tokens=5", "git commit -m 'token: a word'", "x --next-token abc", "x --password",
+    ],
+)  # fmt: skip
+def test_what_only_looks_like_such_an_option_stays(line):
+    assert ctx.redact_words(shlex.split(line)) == (shlex.split(line), 0) and ctx.redact_line(line) == line
 
 
 def test_words_stay_words():

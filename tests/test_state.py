@@ -146,6 +146,13 @@ def test_short_and_refused_writes_are_gone_on_with(tmp_path):
 
 
 @pytest.mark.once
+def test_a_pipe_in_a_files_place_is_an_error_not_a_wait(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    for act in (lambda: ctx.read_file(str(tmp_path / "pipe")), lambda: ctx.read_file(str(tmp_path)), lambda: ctx.append_line(str(tmp_path / "pipe"), "x")):
+        with pytest.raises(OSError):
+            act()
+
+
 def test_lines_that_many_append_are_whole(tmp_path):
     path = str(tmp_path / "journal")
     source = "import ctx, sys\nfor i in range(200): ctx.append_line(sys.argv[1], sys.argv[2] * 40)"
