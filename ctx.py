@@ -11015,8 +11015,9 @@ RUNNERS: List[Runner] = [
     ),
     Runner(
         "gtest", (b"[==========] ",),
-        heads=(rb"\[ RUN      \] (?P<name>\S+)\n(?=(?:(?!\[ RUN      \] )[^\n]*\n)*?\[  FAILED  \] (?P=name)[ ,(])",),
-        lists=((rb"\[  FAILED  \] \d+ tests?, listed below:$", rb"\[  FAILED  \] (?P<name>\S+?)(?:, where [^\n]*)?$"), (b"", rb"\[  FAILED  \] (?P<name>\S+?)(?:, where [^\n]*)? \(\d+ ms\)$")),
+        heads=(rb"\[ RUN      \] (?P<name>\S+)\n(?=(?:(?!\[ RUN      \] )[^\n]*\n)*?\[  FAILED  \] (?P=name)[ ,(\n])",),
+        lists=((rb"\[  FAILED  \] \d+ tests?, listed below:$", rb"\[  FAILED  \] (?P<name>\S+?)(?:, where [^\n]*(?:\n    As Text: [^\n]*(?:\n[^\[\n][^\n]*)?)?)?$"), (b"", rb"\[  FAILED  \] (?P<name>\S+?)(?:, where [^\n]*(?:\n    As Text: [^\n]*(?:\n[^\[\n][^\n]*)?)?)? \(\d+ ms\)$"),
+               (b"", rb"\[  FAILED  \] (?P<name>\S+): (?P<kind>SetUpTest)(?:Suite|Case) or TearDownTest(?:Suite|Case)$")), kinds={b"SetUpTest": "suite"},
         closing=(rb"\[==========\] Running \d+ tests?[^\n]*\n(?:(?!\[==========\] )[^\n]*\n)*" + _GTEST_RAN, _GTEST_RAN), claims=("tests_ran", "-passed", "-skipped"),
         end=rb"\[  FAILED  \] |\[ RUN ", location=(rb"^(?P<location>[^\s:][^\n:]*:\d+): (?:Failure|error)", rb"^(?P<location>[^\s(][^\n(]*)\((?P<line>\d+)\): (?:error|Failure)"),
         message=(rb"(?:: Failure|error: [^\n]*)\n(?P<message>[^\n]+)", rb"^(?P<message>unknown file[^\n]*|C\+\+ exception [^\n]*)"), after=True,
