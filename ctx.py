@@ -10689,7 +10689,7 @@ def _account(cases: List[_Case], claimed: int) -> List[_Case]:
     accounts: Dict[int, List[_Case]] = {}
     for case in cases:
         accounts.setdefault(case.account, []).append(case)
-    ranked = [accounts[number] for number in sorted(accounts)]
+    ranked = sorted((accounts[number] for number in sorted(accounts)), key=lambda account: not any(case.id for case in account))
     for account in ranked:
         if len(_keys(account)) == claimed:
             return account
@@ -11024,11 +11024,11 @@ RUNNERS: List[Runner] = [
     ),
     Runner(
         "rspec", (b" examples, ", b" example, "),
-        heads=(rb"  \d+\) (?P<name>\S[^\n]*)$", rb"An error occurred (?P<kind>while loading) (?P<name>\S+?)\.(?: - Did[^\n]*)?$"),
-        lists=((rb"Failed examples:\n$", rb"rspec (?P<id>[^\n#]*? # (?P<name>[^\n]*))$"),),
+        heads=(rb"  \d+\) (?P<name>\S[^\n]*?(?:\n\S[^\n]*?)??)(?: FIXED)?$(?=\n {4})", rb"An error occurred while loading (?P<file>\S+?)\.(?: - Did[^\n]*)?$", rb"An error occurred in an? `(?P<file>[^\n]+)` hook\.$"),
+        lists=((rb"Failed examples:\n$", rb"rspec (?P<id>[^\n#]*? # (?P<name>[^\n]*(?:\n(?!rspec )[^\n]+)?))$"),),
         closing=(rb"Finished in [^\n]*\n(?P<examples>\d+) examples?, (?P<failures>\d+) failures?(?:, (?P<pending>\d+) pending)?(?:, (?P<errors>\d+) errors? occurred outside of examples)?",),
-        claims=("failures", "errors"), region=rb"Failures:$", end=rb"(?:Finished in |Pending:|Failed examples:|Top \d+ )", kinds={b"while loading": "error"},
-        location=(rb"^ *# (?P<location>\S+:\d+):in ", rb"^ *# (?P<location>\S+:\d+)"),
+        claims=("failures",), suite_claims=("errors",), region=rb"Failures:$", end=rb"(?:Finished in |Pending:|Failed examples:|Top \d+ )",
+        location=(rb"^ +(?P<location>\S+\.rb:\d+): syntax error", rb"^ *# (?P<location>\S+:\d+):in ", rb"^ *# (?P<location>\S+:\d+)"),
         message=(rb"Failure/Error: [^\n]*\n(?: {9,}[^\n]*\n)*\s*\n(?P<message> *[A-Z]\w*(?:::\w+)*:\n[^\n]+)", rb"Failure/Error: [^\n]*\n(?: {9,}[^\n]*\n)*\s*\n *(?P<message>[^\n]+)"),
     ),
     Runner(
