@@ -10532,12 +10532,13 @@ class _Report:
     def forget_printed(self) -> None:
         """Drop closing counts, and what they count, that a test printed: one start has one close, and the last run's report alone can be cut short."""
         units = self.units()
+        verdicts = {account for account, (opening, _) in enumerate(self.row.lists, 1) if not opening}  # lines that stand anywhere
         for number in reversed(range(len(units) - 1)):
             (page, closing), (other, later) = self.closings[number : number + 2]
             cut = self.row.after and (_claimed(self.totals(number), self.row.claims) or 0) > len(units[number])
             starts = [m.start() for m in page.find(self.row.starts)] if self.row.starts and page is other else [len(page.text)]
             if cut or (starts and starts[0] < closing.start() and not any(closing.start() < at < later.start() for at in starts)):
-                printed = set(map(id, units[number]))
+                printed = {id(case) for case in units[number] if case.account not in verdicts}
                 self.cases = [case for case in self.cases if id(case) not in printed]
                 del self.closings[number]
 
@@ -10793,9 +10794,11 @@ def _read_tap(page: _Reading) -> Tuple[List[_Case], Dict[str, int]]:
         return [], {}
     braced = rx(rb"\n *(?:not )?ok [^\n]* \{\n").search(text) is not None
     line = rb"(?P<indent> *)(?P<kind>not ok|ok)(?: (?P<number>\d+))?(?: +- +| +|$)(?P<name>[^\n]*?)(?: in \d+ms)?(?: +# ?(?P<tag>(?:[Ss][Kk][Ii][Pp]|[Tt][Oo][Dd][Oo]|time=)[^\n]*))?(?: \{)?$"
-    for m in page.find(line):
-        if cases and m.start() < cases[-1].end:
-            continue  # part of the diagnostics
+    results = list(page.find(line))
+    printed = _out_of_turn(results, plan)
+    for m in results:
+        if m.start() in printed or (cases and m.start() < cases[-1].end):
+            continue  # a test's own words, or part of the diagnostics
         depth, tag = len(m.group("indent")), (m.group("tag") or b"").lower()[:4]
         name = m.group("name").replace(b"\\#", b"#") or b"%s %s" % (m.group("kind"), m.group("number") or b"")
         while around and around[-1][0] >= depth:
@@ -10821,6 +10824,20 @@ def _read_tap(page: _Reading) -> Tuple[List[_Case], Dict[str, int]]:
     if sum(plan) != sum(told.values()):
         told["planned"] = sum(plan)
     return cases, told if len(told) < 5 or cases else {}
+
+
+def _out_of_turn(results: Sequence[Match[bytes]], plan: Sequence[int]) -> Set[int]:
+    """Where results of TAP stand that a test printed: their numbers are not planned, or interrupt the count."""
+    told = [(m.start(), int(m.group("number"))) for m in results if m.group("number") and not m.group("indent")]
+    printed = {at for at, number in told if len(plan) == 1 and number > plan[0]}
+    told = [(at, number) for at, number in told if at not in printed]
+    before = told[0][1] if told else 0
+    for (at, number), (_, after) in zip(told[1:], told[2:]):
+        if number != before + 1 == after:
+            printed.add(at)
+        else:
+            before = number
+    return printed
 
 
 def _yaml_end(text: bytes, at: int, depth: int) -> int:
@@ -11033,7 +11050,7 @@ RUNNERS: List[Runner] = [
     ),
     Runner(
         "minitest", (b" runs, ", b" tests, "),
-        heads=(rb" +\d+\) (?P<kind>Failure|Error|Skipped):\n(?P<name>\S+?#[^\n]+?)(?: \[(?P<location>[^\n\]]*)\])?:$", rb"(?P<kind>Failure|Error):\n(?P<name>\S+#\S+)(?: \[(?P<location>[^\n\]]*)\])?:$"),
+        heads=(rb" +\d+\) (?P<kind>Failure|Error|Skipped):\n(?P<name>[^\n#]+?#[^\n]+?(?:\n[^\n]+?)??)(?: \[(?P<location>[^\n\]]*)\])?:$", rb"(?P<kind>Failure|Error):\n(?P<name>[^\n#]+#[^\n]+?)(?: \[(?P<location>[^\n\]]*)\])?:$"),
         after=True,
         closing=(rb"Finished in [\d.]+s[^\n]*\n(?:(?!Finished in )[^\n]*\n)*?(?P<runs>\d+) (?:runs|tests), (?P<assertions>\d+) assertions, (?P<failures>\d+) failures, (?P<errors>\d+) errors, (?P<skips>\d+) skips",),
         claims=("failures", "errors"), region=rb"Finished in [\d.]+s", end=rb"\d+ (?:runs|tests), ", kinds={b"Skipped": "", b"Error": "failed"},
@@ -11041,12 +11058,12 @@ RUNNERS: List[Runner] = [
     ),
     Runner(
         "phpunit", (b"PHPUnit ", b"\nOK (", b"Assertions: "),
-        heads=(rb"\d+\) (?P<name>\S[^\n]*)$",), lists=((b"", rb" \xe2\x9c\x98 (?P<name>[^\n]+)\n   \xe2\x94\x82 *\n   \xe2\x94\x82 (?P<message>[^\n]*)$"),),
+        heads=(rb"\d+\) (?P<name>\S[^\n\"]* with data set \"(?:(?!\" \()[^\n])*\n(?:(?!\" \()[^\n])*\" \([^\n]*|\S[^\n]*)$",), starts=rb"PHPUnit \d+\.\S+ by Sebastian", lists=((b"", rb" \xe2\x9c\x98 (?P<name>[^\n]+(?:\n[^\s\xe2][^\n]*)?)\n   \xe2\x94\x82 *\n   \xe2\x94\x82 (?P<message>[^\n]*)$"),),
         closing=(rb"(?P<counts>Tests: \d+, Assertions: [^\n]*)\.$", rb"OK \((?P<tests_run>\d+) tests?, (?P<assertions>\d+) assertions?\)"), claims=("errors", "failures"),
         region=rb"There (?:was|were) \d+ (?P<kind>[\w ]+?)s?:$", end=rb"(?:FAILURES!|ERRORS!|WARNINGS!|OK[ ,(]|--$)",
         kinds={b"error": "failed", b"failure": "failed", b"warning": "", b"risky test": "", b"skipped test": "", b"incomplete test": "", b"PHPUnit error": "error",
                b"deprecation": "", b"notice": "", b"PHPUnit warning": "", b"PHPUnit deprecation": "", b"PHP warning": ""},
-        location=(rb"^(?P<location>[^\s:][^\n]*\.php:\d+)$",),
+        location=(rb"^(?:\w[\w\\]*: [^\n]* in )?(?P<location>(?:[A-Za-z]:)?[^\s:][^\n:]*\.php:\d+)$",),
     ),
     Runner(
         "bats", (b" \xe2\x9c\x97 ", b" \xe2\x9c\x93 "),
