@@ -10893,12 +10893,13 @@ class _Report:
     def forget_printed(self) -> None:
         """Drop closing counts, and what they count, that a test printed: one start has one close, and the last run's report alone can be cut short."""
         units = self.units()
+        verdicts = {account for account, (opening, _) in enumerate(self.row.lists, 1) if not opening}  # lines that stand anywhere
         for number in reversed(range(len(units) - 1)):
             (page, closing), (other, later) = self.closings[number : number + 2]
             cut = self.row.after and (_claimed(self.totals(number), self.row.claims) or 0) > len(units[number])
             starts = [m.start() for m in page.find(self.row.starts)] if self.row.starts and page is other else [len(page.text)]
             if cut or (starts and starts[0] < closing.start() and not any(closing.start() < at < later.start() for at in starts)):
-                printed = set(map(id, units[number]))
+                printed = {id(case) for case in units[number] if case.account not in verdicts}
                 self.cases = [case for case in self.cases if id(case) not in printed]
                 del self.closings[number]
 
@@ -11050,7 +11051,7 @@ def _account(cases: List[_Case], claimed: int) -> List[_Case]:
     accounts: Dict[int, List[_Case]] = {}
     for case in cases:
         accounts.setdefault(case.account, []).append(case)
-    ranked = [accounts[number] for number in sorted(accounts)]
+    ranked = sorted((accounts[number] for number in sorted(accounts)), key=lambda account: not any(case.id for case in account))
     for account in ranked:
         if len(_keys(account)) == claimed:
             return account
@@ -11156,9 +11157,11 @@ def _read_tap(page: _Reading) -> Tuple[List[_Case], Dict[str, int]]:
         return [], {}
     braced = rx(rb"\n *(?:not )?ok [^\n]* \{\n").search(text) is not None
     line = rb"(?P<indent> *)(?P<kind>not ok|ok)(?: (?P<number>\d+))?(?: +- +| +|$)(?P<name>[^\n]*?)(?: in \d+ms)?(?: +# ?(?P<tag>(?:[Ss][Kk][Ii][Pp]|[Tt][Oo][Dd][Oo]|time=)[^\n]*))?(?: \{)?$"
-    for m in page.find(line):
-        if cases and m.start() < cases[-1].end:
-            continue  # part of the diagnostics
+    results = list(page.find(line))
+    printed = _out_of_turn(results, plan)
+    for m in results:
+        if m.start() in printed or (cases and m.start() < cases[-1].end):
+            continue  # a test's own words, or part of the diagnostics
         depth, tag = len(m.group("indent")), (m.group("tag") or b"").lower()[:4]
         name = m.group("name").replace(b"\\#", b"#") or b"%s %s" % (m.group("kind"), m.group("number") or b"")
         while around and around[-1][0] >= depth:
@@ -11184,6 +11187,20 @@ def _read_tap(page: _Reading) -> Tuple[List[_Case], Dict[str, int]]:
     if sum(plan) != sum(told.values()):
         told["planned"] = sum(plan)
     return cases, told if len(told) < 5 or cases else {}
+
+
+def _out_of_turn(results: Sequence[Match[bytes]], plan: Sequence[int]) -> Set[int]:
+    """Where results of TAP stand that a test printed: their numbers are not planned, or interrupt the count."""
+    told = [(m.start(), int(m.group("number"))) for m in results if m.group("number") and not m.group("indent")]
+    printed = {at for at, number in told if len(plan) == 1 and number > plan[0]}
+    told = [(at, number) for at, number in told if at not in printed]
+    before = told[0][1] if told else 0
+    for (at, number), (_, after) in zip(told[1:], told[2:]):
+        if number != before + 1 == after:
+            printed.add(at)
+        else:
+            before = number
+    return printed
 
 
 def _yaml_end(text: bytes, at: int, depth: int) -> int:
@@ -11381,24 +11398,25 @@ RUNNERS: List[Runner] = [
     ),
     Runner(
         "gtest", (b"[==========] ",),
-        heads=(rb"\[ RUN      \] (?P<name>\S+)\n(?=(?:(?!\[ RUN      \] )[^\n]*\n)*?\[  FAILED  \] (?P=name)[ ,(])",),
-        lists=((rb"\[  FAILED  \] \d+ tests?, listed below:$", rb"\[  FAILED  \] (?P<name>\S+?)(?:, where [^\n]*)?$"), (b"", rb"\[  FAILED  \] (?P<name>\S+?)(?:, where [^\n]*)? \(\d+ ms\)$")),
+        heads=(rb"\[ RUN      \] (?P<name>\S+)\n(?=(?:(?!\[ RUN      \] )[^\n]*\n)*?\[  FAILED  \] (?P=name)[ ,(\n])",),
+        lists=((rb"\[  FAILED  \] \d+ tests?, listed below:$", rb"\[  FAILED  \] (?P<name>\S+?)(?:, where [^\n]*(?:\n    As Text: [^\n]*(?:\n[^\[\n][^\n]*)?)?)?$"), (b"", rb"\[  FAILED  \] (?P<name>\S+?)(?:, where [^\n]*(?:\n    As Text: [^\n]*(?:\n[^\[\n][^\n]*)?)?)? \(\d+ ms\)$"),
+               (b"", rb"\[  FAILED  \] (?P<name>\S+): (?P<kind>SetUpTest)(?:Suite|Case) or TearDownTest(?:Suite|Case)$")), kinds={b"SetUpTest": "suite"},
         closing=(rb"\[==========\] Running \d+ tests?[^\n]*\n(?:(?!\[==========\] )[^\n]*\n)*" + _GTEST_RAN, _GTEST_RAN), claims=("tests_ran", "-passed", "-skipped"),
         end=rb"\[  FAILED  \] |\[ RUN ", location=(rb"^(?P<location>[^\s:][^\n:]*:\d+): (?:Failure|error)", rb"^(?P<location>[^\s(][^\n(]*)\((?P<line>\d+)\): (?:error|Failure)"),
         message=(rb"(?:: Failure|error: [^\n]*)\n(?P<message>[^\n]+)", rb"^(?P<message>unknown file[^\n]*|C\+\+ exception [^\n]*)"), after=True,
     ),
     Runner(
         "rspec", (b" examples, ", b" example, "),
-        heads=(rb"  \d+\) (?P<name>\S[^\n]*)$", rb"An error occurred (?P<kind>while loading) (?P<name>\S+?)\.(?: - Did[^\n]*)?$"),
-        lists=((rb"Failed examples:\n$", rb"rspec (?P<id>[^\n#]*? # (?P<name>[^\n]*))$"),),
+        heads=(rb"  \d+\) (?P<name>\S[^\n]*?(?:\n\S[^\n]*?)??)(?: FIXED)?$(?=\n {4})", rb"An error occurred while loading (?P<file>\S+?)\.(?: - Did[^\n]*)?$", rb"An error occurred in an? `(?P<file>[^\n]+)` hook\.$"),
+        lists=((rb"Failed examples:\n$", rb"rspec (?P<id>[^\n#]*? # (?P<name>[^\n]*(?:\n(?!rspec )[^\n]+)?))$"),),
         closing=(rb"Finished in [^\n]*\n(?P<examples>\d+) examples?, (?P<failures>\d+) failures?(?:, (?P<pending>\d+) pending)?(?:, (?P<errors>\d+) errors? occurred outside of examples)?",),
-        claims=("failures", "errors"), region=rb"Failures:$", end=rb"(?:Finished in |Pending:|Failed examples:|Top \d+ )", kinds={b"while loading": "error"},
-        location=(rb"^ *# (?P<location>\S+:\d+):in ", rb"^ *# (?P<location>\S+:\d+)"),
+        claims=("failures",), suite_claims=("errors",), region=rb"Failures:$", end=rb"(?:Finished in |Pending:|Failed examples:|Top \d+ )",
+        location=(rb"^ +(?P<location>\S+\.rb:\d+): syntax error", rb"^ *# (?P<location>\S+:\d+):in ", rb"^ *# (?P<location>\S+:\d+)"),
         message=(rb"Failure/Error: [^\n]*\n(?: {9,}[^\n]*\n)*\s*\n(?P<message> *[A-Z]\w*(?:::\w+)*:\n[^\n]+)", rb"Failure/Error: [^\n]*\n(?: {9,}[^\n]*\n)*\s*\n *(?P<message>[^\n]+)"),
     ),
     Runner(
         "minitest", (b" runs, ", b" tests, "),
-        heads=(rb" +\d+\) (?P<kind>Failure|Error|Skipped):\n(?P<name>\S+?#[^\n]+?)(?: \[(?P<location>[^\n\]]*)\])?:$", rb"(?P<kind>Failure|Error):\n(?P<name>\S+#\S+)(?: \[(?P<location>[^\n\]]*)\])?:$"),
+        heads=(rb" +\d+\) (?P<kind>Failure|Error|Skipped):\n(?P<name>[^\n#]+?#[^\n]+?(?:\n[^\n]+?)??)(?: \[(?P<location>[^\n\]]*)\])?:$", rb"(?P<kind>Failure|Error):\n(?P<name>[^\n#]+#[^\n]+?)(?: \[(?P<location>[^\n\]]*)\])?:$"),
         after=True,
         closing=(rb"Finished in [\d.]+s[^\n]*\n(?:(?!Finished in )[^\n]*\n)*?(?P<runs>\d+) (?:runs|tests), (?P<assertions>\d+) assertions, (?P<failures>\d+) failures, (?P<errors>\d+) errors, (?P<skips>\d+) skips",),
         claims=("failures", "errors"), region=rb"Finished in [\d.]+s", end=rb"\d+ (?:runs|tests), ", kinds={b"Skipped": "", b"Error": "failed"},
@@ -11406,12 +11424,12 @@ RUNNERS: List[Runner] = [
     ),
     Runner(
         "phpunit", (b"PHPUnit ", b"\nOK (", b"Assertions: "),
-        heads=(rb"\d+\) (?P<name>\S[^\n]*)$",), lists=((b"", rb" \xe2\x9c\x98 (?P<name>[^\n]+)\n   \xe2\x94\x82 *\n   \xe2\x94\x82 (?P<message>[^\n]*)$"),),
+        heads=(rb"\d+\) (?P<name>\S[^\n\"]* with data set \"(?:(?!\" \()[^\n])*\n(?:(?!\" \()[^\n])*\" \([^\n]*|\S[^\n]*)$",), starts=rb"PHPUnit \d+\.\S+ by Sebastian", lists=((b"", rb" \xe2\x9c\x98 (?P<name>[^\n]+(?:\n[^\s\xe2][^\n]*)?)\n   \xe2\x94\x82 *\n   \xe2\x94\x82 (?P<message>[^\n]*)$"),),
         closing=(rb"(?P<counts>Tests: \d+, Assertions: [^\n]*)\.$", rb"OK \((?P<tests_run>\d+) tests?, (?P<assertions>\d+) assertions?\)"), claims=("errors", "failures"),
         region=rb"There (?:was|were) \d+ (?P<kind>[\w ]+?)s?:$", end=rb"(?:FAILURES!|ERRORS!|WARNINGS!|OK[ ,(]|--$)",
         kinds={b"error": "failed", b"failure": "failed", b"warning": "", b"risky test": "", b"skipped test": "", b"incomplete test": "", b"PHPUnit error": "error",
                b"deprecation": "", b"notice": "", b"PHPUnit warning": "", b"PHPUnit deprecation": "", b"PHP warning": ""},
-        location=(rb"^(?P<location>[^\s:][^\n]*\.php:\d+)$",),
+        location=(rb"^(?:\w[\w\\]*: [^\n]* in )?(?P<location>(?:[A-Za-z]:)?[^\s:][^\n:]*\.php:\d+)$",),
     ),
     Runner(
         "bats", (b" \xe2\x9c\x97 ", b" \xe2\x9c\x93 "),
