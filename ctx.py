@@ -10064,7 +10064,8 @@ _AT_PATH = (
 )
 _NO_CODE = rb"(?![^\n]*[a-z]\]$)"
 _CODED = rb"(?=(?:[A-Za-z]:)?[^:\n]*:(?:cell \d+:)?\d+(?::\d+)?: \[?[A-Zi])"  # most lines fail here, which is fast
-_HEADING = rb"(?P<path>(?:[A-Za-z]:)?(?!\s|[^\n]*  )[^\n:;{}=]*[^\s:;{}=,.])"  # one with nothing else in its line, and no columns
+# one with nothing else in its line: absolute or with a suffix, as the end of a line that was cut is neither
+_HEADING = rb"(?P<path>(?:[A-Za-z]:(?=[\\/])|(?=/)|(?=[^\n]*\.\w+$))(?!\s|[^\n]*  )[^\n:;{}=]*[^\s:;{}=,.])"
 _AT_COLUMN = rb":(?P<line>\d+):(?P<col>\d+)"
 _AT_LINE = rb":(?P<line>\d+)(?::(?P<col>\d+))?"
 _REST = rb"(?P<message>[^\n]*)"
@@ -10403,7 +10404,7 @@ ANY_DIAGNOSTICS: List[Dialect] = [
     Dialect("diagnostics", (b"::error ", b"::warning ", b"::notice "),
         (rb"::(?P<severity>error|warning|notice) (?:(?:(?:file|f)=(?P<path>[^,:\n]+)|line=(?P<line>\d+)|col=(?P<col>\d+)|title=(?P<code>[^,:\n]*[^,:\s])|\w+=[^,:\n]*),?)+::"
             rb"(?P<message>(?:(?!%0A)[^\n])+)",), severity={b"notice": "style"}),
-    Dialect("diagnostics", (b" ==> ", b"% confidence)", b" imported but unused", b"undefined name", b"is assigned to but never used", b": D", b"]",
+    Dialect("diagnostics", (b" ==> ", b"% confidence)", b" imported but unused", b"undefined name", b"is assigned to but never used", b" in public ", b" in private ", b" at module level:", b": D00", b"] [",
         b"Imports are incorrectly", b"Error: ", b"PHP "),
         (_AT_PATH + rb"):(?P<line>\d+): (?P<message>(?P<code>[\w'-]+) ==> [^\n]+)",
         _AT_PATH + rb"\.pyi?):(?P<line>\d+): (?P<message>[^\n]+) \(\d+% confidence(?:, \d+ lines?)?\)$",
