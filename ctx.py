@@ -9323,7 +9323,7 @@ _SPARSE = 300  # bytes for each line that holds a literal; where these are close
 
 # what runners of tasks put before each line: turbo, nx and lerna, pnpm -r, docker compose and foreman, concurrently and Ant
 _TASK = (
-    rb"(?m)^(?:[\w@./-]+:[a-z][\w:-]*:|@[\w.-]+/[\w.-]+:|[\w@.-]*[/.][\w@./-]* [a-z][\w:-]*:|[A-Za-z][\w.-]* +\|"
+    rb"(?m)^(?:[\w@./-]+:[a-z][\w:-]*:(?! cache (?:miss|hit|bypass))|@[\w.-]+/[\w.-]+:|[\w@.-]*[/.][\w@./-]* [a-z][\w:-]*:|[A-Za-z][\w.-]* +\|"
     rb"| *\[(?![A-Z]+\]|(?:error|warn|warning|info|debug|trace|fatal|notice|verbose|success|ok)\])[\w@./: -]{1,40}\])(?: |$)"
 )
 
@@ -10386,7 +10386,7 @@ DIAGNOSTICS: List[Dialect] = [
     Dialect("vite", (b"error during build", b"\xe2\x95\xad\xe2\x94\x80["),
         (rb"\[(?P<code>[A-Z][A-Z_]+)\] (?P<message>[^\n]+)\n +\xe2\x95\xad\xe2\x94\x80\[ (?P<path>[^\n]+?)" + _AT_COLUMN + rb" \]",
         rb"error during build:\n(?!Build failed)(?P<message>[^\n]+)(?:\n(?:[^\n]*\n){0,3}?file: (?P<path>[^\n:]+)"
-            rb"(?::(?P<line>\d+):(?P<col>\d+))?)?"), success=rb"\xe2\x9c\x93 built in ", sign=rb"^error during build|^vite v\d",
+            rb"(?::(?P<line>\d+):(?P<col>\d+))?)?"), success=rb"\xe2\x9c\x93 built in ", sign=rb"^error during build|^vite v\d|^ ERROR  Build failed with \d+ error",
         more=rb"[^\n]|$"),
     Dialect("docker", (b"failed to solve", b"returned a non-zero code"),
         (rb" > (?P<step>\[[^\]\n]*\d+/\d+\] [^\n]*):(?:\n(?!------)[^\n]*){0,60}\n------\n(?P<path>[^\s:]+):(?P<line>\d+)$",
@@ -10401,6 +10401,7 @@ ANY_DIAGNOSTICS: List[Dialect] = [
         _AT_PATH + rb"\.\w{1,8})\((?P<line>\d+)(?:,(?P<col>\d+))?\): (?P<severity>error|warning|fatal error)"
             rb"(?: (?P<code>[A-Z]+\d+))?: " + _REST)),
     Dialect("diagnostics", ("─[".encode(), b",-["), (_FRAMED,), severity=_SIGNS, more=rb" |$"),
+    Dialect("diagnostics", (b"@parcel/",), (rb"@parcel/[\w/-]+: (?P<message>[^\n]+)\n  (?P<path>[^\s:][^:\n]*)" + _AT_COLUMN + rb"$",)),
     Dialect("diagnostics", (b"::error ", b"::warning ", b"::notice "),
         (rb"::(?P<severity>error|warning|notice) (?:(?:(?:file|f)=(?P<path>[^,:\n]+)|line=(?P<line>\d+)|col=(?P<col>\d+)|title=(?P<code>[^,:\n]*[^,:\s])|\w+=[^,:\n]*),?)+::"
             rb"(?P<message>(?:(?!%0A)[^\n])+)",), severity={b"notice": "style"}),
@@ -12351,7 +12352,7 @@ def _du(page: _Page) -> List[Evidence]:
         return []
     if not all(path == b"total" or b"/" in path or path == sized[-1][1] for _, path, _, _ in sized):
         return []
-    return [page.evidence("listing", [page.row("directory", path, size, n, 0, value) for n, path, size, value in sized], {"directories": len(sized)})]
+    return [page.evidence("listing", [page.row("directory", path, size, n, 0, value) for n, path, size, value in sized], {"paths": len(sized)})]
 
 
 # what may stand before each path: git ls-files -s, git ls-tree -r [-l]; find -ls; checksums
