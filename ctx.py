@@ -1415,8 +1415,13 @@ bounded:
     uname, hostname, uptime, free, df, arch, tty, echo, printf, true, false, test, expr, sleep, pgrep, pidof, nslookup, dig, host,
     whois, ifconfig, getconf, lscpu, sw_vers, numfmt, tput, clear, bc, dc, iconv, envsubst, mktemp, vmstat, iostat, lsb_release,
     apt-cache, java_home, pkg-config, llvm-config, python-config, cygpath, wslpath,
-search -c*|-q*|--count|--quiet|--silent|--count-matches>bounded --files>content:
-    grep, egrep, fgrep, zgrep, ugrep, ag, ack, rg, git/grep,
+search -c*|-q*|--count|--quiet|--silent>bounded -e -f -A -B -C -m -d -D --regexp --file --include --exclude --exclude-dir
+  --exclude-from --max-count --context --after-context --before-context --max-depth --label --binary-files --directories --devices:
+    grep, egrep, fgrep, zgrep, ugrep, git/grep,
+search -c*|-q*|--count|--quiet|--silent|--count-matches>bounded --files>content -e -f -A -B -C -m -g -t -T -j -M -E -r -G --regexp
+  --file --glob --iglob --type --type-not --max-count --context --after-context --before-context --max-depth --sort --sortr --replace
+  --encoding --max-columns --threads --color --colors --engine --ignore-file --pre --max-filesize --ignore --ignore-dir:
+    ag, ack, rg,
 bounded -R*|--recursive|--tree|-T>content:
     ls, gls, exa, eza, lsd, dir, vdir,
 content -q|--brief|-s>bounded -i|--in-place>mutation:
@@ -2104,10 +2109,8 @@ EXECUTING_FD = frozenset(("-x", "-X", "--exec", "--exec-batch"))
 SHAPES = {"identifier-search": "reuse-index", "pattern-search": "bounded-search", "suite": "failure-slice"}
 LOOKING = frozenset(("bounded", "content", "search"))  # kinds that leave a work tree as it is
 SEARCHES = frozenset("grep egrep fgrep ugrep rg ag ack git/grep".split())
-SEARCH_VALUES = frozenset(
-    "-e -f -A -B -C -m -d -D -g -t -T -j -M --regexp --file --include --exclude --exclude-dir --glob --type --max-count --context"
-    " --after-context --before-context --max-depth".split()
-)
+FLAT_SEARCHES = frozenset("grep egrep fgrep".split())  # that go through no directory unless told to
+FILTERING = frozenset("viEFPwxse")  # options with which a search in a stream passes whole lines on as they are
 SUITES = frozenset(
     "pytest -m/unittest tox nox jest vitest vitest/run mocha npm/test pnpm/test yarn/test bun/test deno/test go/test cargo/test"
     " cargo/nextest/run ctest rspec phpunit pest dotnet/test swift/test mix/test flutter/test playwright/test rails/test bats"
@@ -2115,6 +2118,7 @@ SUITES = frozenset(
 )
 SLICED = frozenset(("pytest", "-m/unittest"))  # those that depend on the work tree and on installed packages that can be named
 PLAIN_WRAPPERS = frozenset("timeout nice nohup stdbuf env".split())
+WINDOWS = {"head": "--lines", "tail": "--tail"}  # what lets a number of lines through, and how the view is told
 WINDOW_LEAST = 5  # lines of a search; of fewer, none is given to say how many there are
 SELECTORS = tuple(
     "-k -m -t -run --lf --ff --nf --sw --last-failed --failed-first --new-first --stepwise --grep -g --filter --tests -E -R --test"
@@ -2786,32 +2790,49 @@ def whole_suite(segment: Segment) -> bool:
 
 
 def search_shape(segment: Segment) -> str:
-    """The shape of a search through files: "" if it reads a stream or only files named one by one."""
-    pattern, paths = sought(segment)
-    if pattern is None or paths and all("." in path[path.rfind("/") + 1 :].lstrip(".") for path in paths):
+    """The shape of a search through files: "" if it reads a stream, or looks in files named one by one for anything but some names."""
+    pattern, paths, is_deep = sought(segment)
+    names = alternatives(pattern or "")
+    if pattern is None or len(names) < 2 and (not is_deep or paths and all(map(is_named, paths))):
         return ""
-    return "identifier-search" if alternatives(pattern) else "pattern-search"
+    return "identifier-search" if names else "pattern-search"
 
 
-def sought(segment: Segment) -> Tuple[Optional[str], List[str]]:
-    """What a search looks for, and the paths it is given; None if it does not go through directories."""
-    recursive = segment.rule not in ("grep", "egrep", "fgrep")
-    pattern: Optional[str] = None
-    paths: List[str] = []
-    skip = ""
-    for word in arguments_of(segment):
-        if skip:
-            pattern = word if skip in ("-e", "--regexp") else pattern
-            skip = ""
-        elif word.startswith("-") and word != "-":
-            short = word[1:] if word[1:2] != "-" else ""
-            recursive = recursive or "r" in short or "R" in short or word == "--recursive"
-            skip = word if word in SEARCH_VALUES else "-e" if short.endswith("e") and len(short) > 1 else ""
-        elif pattern is None:
-            pattern = word
+def is_named(path: str) -> bool:
+    """A path that looks like that of one file."""
+    return "." in path[path.rfind("/") + 1 :].lstrip(".")
+
+
+def sought(segment: Segment) -> Tuple[Optional[str], List[str], bool]:
+    """What a search looks for, the paths it is given, and whether it goes through directories; None where it reads a stream, or what
+    it looks for is in a file."""
+    rule, words = rule_for(segment.rule), iter(arguments_of(segment))
+    valued = rule.valued if rule else ()
+    is_deep = segment.rule not in FLAT_SEARCHES
+    patterns: List[str] = []
+    operands: List[str] = []
+    for word in words:
+        if word == "--":
+            operands += words
+        elif not word.startswith("-") or word == "-":
+            operands.append(word)
+        elif word.startswith("--"):
+            name, equals, value = word.partition("=")
+            is_deep = is_deep or name == "--recursive"
+            value = value if equals or name not in valued else next(words, "")
+            patterns += [value] * (name == "--regexp")
+            if name == "--file":
+                return None, [], is_deep
         else:
-            paths.append(word)
-    return pattern if recursive else None, paths
+            at = next((i for i in range(1, len(word)) if "-" + word[i] in valued), len(word))
+            is_deep = is_deep or "r" in word[:at] or "R" in word[:at]
+            value = word[at + 1 :] or (next(words, "") if at < len(word) else "")
+            patterns += [value] * (word[at : at + 1] == "e")
+            if word[at : at + 1] == "f":
+                return None, [], is_deep
+    if not patterns and operands:
+        patterns = [operands.pop(0)]
+    return "|".join(patterns) if patterns and (is_deep or operands) else None, operands, is_deep
 
 
 def alternatives(pattern: str) -> List[str]:
@@ -2829,14 +2850,37 @@ def collapse_of(segment: Segment, facts: Facts) -> str:
         return ""
     if sliceable(segment):
         return "q 'fails last | in-changed' --else -- " if facts.failed else ""
-    if not facts.reads or segment.rule not in SEARCHES or segment.command.stage or classify(segment.argv).kind != "search":
-        return ""
-    return view_verb(segment) if search_shape(segment) else ""
+    search = viewed_by(segment) if facts.reads else None
+    return view_verb(search, segment.command) if search and search_shape(search) else ""
+
+
+def viewed_by(segment: Segment) -> Optional[Segment]:
+    """The search whose lines are what `segment` prints: itself, or the one ahead of it, where every stage from there on only leaves
+    lines out; None where there is none, or a later stage leaves out more."""
+    pipe, stage = segment.command.pipe, segment.command.stage
+    if segment.rule not in SEARCHES or not all(map(leaves_out, pipe[1 : stage + 1])) or any(map(leaves_out, pipe[stage + 1 : stage + 2])):
+        return None
+    if not stage:
+        return segment if classify(segment.argv).kind == "search" and plain_output(segment.command) else None
+    argv = [word.text for word in pipe[0].words]
+    search = Segment(pipe[0], classify(argv) if argv else Reading("bounded"))
+    return search if search.rule in SEARCHES and search.kind == "search" and plain_output(pipe[0]) else None
+
+
+def leaves_out(command: Command) -> bool:
+    """A stage of a pipeline that passes some lines on as they are, and whose status says whether there was any."""
+    name, *words = [word.text for word in command.words] or [""]
+    options = [word for word in words if word.startswith("-") and word != "-"]
+    patterns = max(1, sum(option.endswith("e") for option in options))
+    is_plain = all(FILTERING.issuperset(option[1:]) and "e" not in option[:-1] for option in options)
+    return program_name(name) in FLAT_SEARCHES and is_plain and len(words) - len(options) == patterns and plain_output(command, ())
 
 
 def sliceable(segment: Segment) -> bool:
-    """A run of the whole test suite, whose status and output are the line's own, by an interpreter that can be named."""
-    if segment.rule not in SLICED or segment.kind != "report" or segment.behind or not whole_suite(segment):
+    """A run of the whole test suite, whose status and output are the line's own, and its input none of the line's, by an interpreter
+    that can be named."""
+    command = segment.command
+    if segment.rule not in SLICED or segment.kind != "report" or segment.behind or command.stage or not plain_output(command, ()) or not whole_suite(segment):
         return False
     argv = tool_words(segment.argv)
     return bool(argv) and program_name(argv[0]) in ("pytest", "python")
@@ -2850,17 +2894,20 @@ def tool_words(argv: Sequence[str]) -> Sequence[str]:
     return argv
 
 
-def view_verb(segment: Segment) -> str:
-    """The verb that runs a search and views what it printed, within the lines that are let through behind it."""
-    pattern, paths = sought(segment)
-    window = lines_let_through(segment.command, paths) if segment.behind else 0
-    if segment.behind and not window or not pattern or not pattern.isascii() or not pattern.isprintable():
+def view_verb(search: Segment, command: Command) -> str:
+    """The verb that runs `command`, the last that leaves out lines of a search, and views what it printed, within the lines that are let
+    through behind it."""
+    pattern, paths, is_deep = sought(search)
+    window = lines_let_through(command, paths)
+    if window is None or not pattern or not pattern.isascii() or not pattern.isprintable():
         return ""
     names = alternatives(pattern)
     query = "search %s | files" % query_word(pattern)
     if names:
-        query = "refs %s | group file" % (names[0] if len(names) == 1 else query_word("|".join(names)))
-    return "q %s%s --from -- " % ("--lines %d " % window if window else "", shell_quote(query))
+        words = ["refs", names[0] if len(names) == 1 else query_word("|".join(names))]
+        words += [query_word(path) for path in paths if len(paths) == 1 and is_named(path) and path.isascii() and path.isprintable()]
+        query = "%s | group file" % " ".join(words)
+    return "q %s%s --from -- " % (window, shell_quote(query))
 
 
 def query_word(text: str) -> str:
@@ -2868,19 +2915,22 @@ def query_word(text: str) -> str:
     return '"%s"' % text.replace("\\", "\\\\").replace('"', '\\"')
 
 
-def lines_let_through(command: Command, paths: Sequence[str]) -> int:
-    """How many lines of a search in this directory a plain `head` behind it lets through; 0 for anything else. Elsewhere may be more
-    to search than `head` would have waited for."""
+def lines_let_through(command: Command, paths: Sequence[str]) -> Optional[str]:
+    """How the view of a search in this directory is told of a plain `head` or `tail` behind it: "" where nothing is behind it, None for
+    anything else. Elsewhere may be more to search than `head` would have waited for."""
     later = command.pipe[command.stage + 1 :]
+    if not later:
+        return ""
     argv = [word.text for word in later[0].words]
-    if len(later) != 1 or argv[0] != "head" or any(path.startswith(("/", "~", "..")) or DYNAMIC in path for path in paths):
-        return 0
+    flag = WINDOWS.get(argv[0], "") if len(later) == 1 and argv else ""
+    if not flag or argv[0] == "head" and any(path.startswith(("/", "~", "..")) or DYNAMIC in path for path in paths):
+        return None
     given = argv[1:] or ["-10"]
     count = given[0][2:] if given[0].startswith("-n") else given[0][1:] if given[0].startswith("-") else ""
     if given[0] == "-n" and len(given) == 2:
         count = given.pop()
     window = int(count) if len(given) == 1 and count.isascii() and count.isdigit() and len(count) < 5 else 0
-    return window if window >= WINDOW_LEAST else 0
+    return "%s %d " % (flag, window) if window >= WINDOW_LEAST else None
 
 
 # ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -4488,15 +4538,18 @@ def nth_newline(data: bytes, n: int) -> int:
     return at
 
 
-# Control sequences of ECMA-48 (CSI, OSC, two-byte escapes), and the two characters ^[ that some logs print for ESC.
-_ANSI = rb"(?:\x1b|\^\[)(?:\[[0-9;:<=>?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(?:\x07|\x1b\\)?|[()*+][A-Za-z0-9])|\x1b[ -/]*[0-~]"
+# Control sequences of ECMA-48 (CSI, OSC, two-byte escapes), and with the two characters ^[ that some logs print for ESC. Each begins with
+# literal bytes, which a search skips to.
+_SEQUENCE = rb"\[[0-9;:<=>?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(?:\x07|\x1b\\)?|[()*+][A-Za-z0-9]"
+_ANSI = rb"\x1b(?:" + _SEQUENCE + rb"|[ -/]*[0-~])"
+_ANSI_SPELT = rb"\^\[(?:" + _SEQUENCE + rb")"
 
 
 def strip_ansi(data: bytes) -> bytes:
     """`data` without terminal control sequences; nothing else changes."""
-    if b"\x1b" not in data and b"^[" not in data:
-        return data
-    return rx(_ANSI).sub(b"", data)
+    if b"\x1b" in data:
+        data = rx(_ANSI).sub(b"", data)
+    return rx(_ANSI_SPELT).sub(b"", data) if b"^[" in data else data
 
 
 def clean(line: bytes) -> bytes:
@@ -9005,9 +9058,11 @@ def _pytest_fact(session: _Session, item: _Item, order: int) -> Fact:
         for i, raw in enumerate(rows[1:-1], view.number(captured) + 1):
             if rx(_PYTEST_NAMED).search(raw) and len(context) < 40:
                 context.append(Quote(stream, i, view.text(raw), 1.0))
-    quoted = first + block.said if block.said >= 0 else 0
+    message, quoted = block.message, first + block.said if block.said >= 0 else 0
+    if item.hint == b"Failed: " + message and not item.cut:  # which the block of a failure without traceback leaves out
+        message, quoted = item.hint, view.number(item.at)
     last = max(begin, view.number(item.end) - 1)
-    return Fact(item.kind, identity, block.location, block.message, stream, begin, last, quoted, 1.0, context)
+    return Fact(item.kind, identity, block.location, message, stream, begin, last, quoted, 1.0, context)
 
 
 # ── pytest: the evidence ────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -9350,7 +9405,7 @@ class _Reading:
 
     def __init__(self, source: Source, first: int, raw: bytes) -> None:
         self.source, self.first = source, first
-        self.text = b"\n" + _untasked(rx(rb"(?m)^(?:##\[(?:error|warning)\]|\[[\w./-]+:[\w:-]+\] |#\d+ \d+\.\d+ )").sub(b"", _normal(raw)))
+        self.text = b"\n" + _untasked(rx(rb"\n(?:##\[(?:error|warning)\]|\[[\w./-]+:[\w:-]+\] |#\d+ \d+\.\d+ )").sub(b"\n", b"\n" + _normal(raw))[1:])
         self._words = _words_of(self.text)
         self._held: Dict[bytes, bool] = {}
         self._starts: Dict[bytes, List[int]] = {}
@@ -10091,7 +10146,7 @@ _FRAMED = (
     rb"  (?P<severity>\xc3\x97|x|\xe2\x9a\xa0|!) (?:(?P<code>[\w@/-]+\([\w/-]+\)): )?(?P<message>[^\n]+)\n"
     rb"(?: +[^\s,\xe2][^\n]*\n| +\xe2\x94\x82 [^\n]*\n){0,8}? +(?:\xe2\x95\xad\xe2\x94\x80|,-)\[(?P<path>[^\n]+?)" + _AT_COLUMN + rb"\]$"
 )
-_SIGNS = {"×".encode(): "error", b"x": "error", "⚠".encode(): "warning", b"!": "warning"}
+_GLYPHS = {"×".encode(): "error", b"x": "error", "⚠".encode(): "warning", b"!": "warning"}
 
 
 DIAGNOSTICS: List[Dialect] = [
@@ -10200,7 +10255,7 @@ DIAGNOSTICS: List[Dialect] = [
     Dialect("yamllint", (b"::error file=", b"::warning file="),
         (rb"::(?P<severity>error|warning) file=(?P<path>[^,\n]+),line=(?P<line>\d+),col=(?P<col>\d+)::(?P=line):(?P=col) "
             rb"\[(?P<code>[\w-]+)\] " + _REST,)),
-    Dialect("oxlint", ("─[".encode(), b",-["), (_FRAMED,), severity=_SIGNS, more=rb" |$",
+    Dialect("oxlint", ("─[".encode(), b",-["), (_FRAMED,), severity=_GLYPHS, more=rb" |$",
         summary=(rb"Found (?P<warnings>\d+) warnings? and (?P<errors>\d+) errors?\.$",), success=rb"Found 0 warnings and 0 errors\.$",
         sign=rb"^Finished in \S+ on \d+ files? (?:with \d+ rules )?using "),
     Dialect("jshint", (b": line ",), (_AT_PATH + rb"): line (?P<line>\d+), col (?P<col>\d+), " + _REST,), summary=(rb"(?P<errors>\d+) errors?$",)),
@@ -10400,10 +10455,11 @@ ANY_DIAGNOSTICS: List[Dialect] = [
         (_AT_PATH + rb"\.\w{1,8})" + _AT_COLUMN + rb": (?P<severity>[Ee]rror|[Ww]arning|(?:fatal|runtime) error|ERROR|WARNING)(?: (?P<code>[\w@/-]+\([\w/-]+\)))?: " + _REST,
         _AT_PATH + rb"\.\w{1,8})\((?P<line>\d+)(?:,(?P<col>\d+))?\): (?P<severity>error|warning|fatal error)"
             rb"(?: (?P<code>[A-Z]+\d+))?: " + _REST)),
-    Dialect("diagnostics", ("─[".encode(), b",-["), (_FRAMED,), severity=_SIGNS, more=rb" |$"),
+    Dialect("diagnostics", ("─[".encode(), b",-["), (_FRAMED,), severity=_GLYPHS, more=rb" |$"),
     Dialect("diagnostics", (b"@parcel/",), (rb"@parcel/[\w/-]+: (?P<message>[^\n]+)\n  (?P<path>[^\s:][^:\n]*)" + _AT_COLUMN + rb"$",)),
+    # one whose title is a path of suites repeats what a test runner says
     Dialect("diagnostics", (b"::error ", b"::warning ", b"::notice "),
-        (rb"::(?P<severity>error|warning|notice) (?:(?:(?:file|f)=(?P<path>[^,:\n]+)|line=(?P<line>\d+)|col=(?P<col>\d+)|title=(?P<code>[^,:\n]*[^,:\s])|\w+=[^,:\n]*),?)+::"
+        (rb"::(?P<severity>error|warning|notice) (?:(?:(?:file|f)=(?P<path>[^,:\n]+)|line=(?P<line>\d+)|col=(?P<col>\d+)|title=(?P<code>(?:(?! (?:>|\xe2\x80\xba) )[^,:\n])*[^,:\s])(?=[,:])|\w+=[^,:\n]*),?)+::"
             rb"(?P<message>(?:(?!%0A)[^\n])+)",), severity={b"notice": "style"}),
     Dialect("diagnostics", (b" ==> ", b"% confidence)", b" imported but unused", b"undefined name", b"is assigned to but never used", b" in public ", b" in private ", b" at module level:", b": D00", b"] [",
         b"Imports are incorrectly", b"Error: ", b"PHP "),
@@ -10445,21 +10501,21 @@ class Runner:
     for in a report. `success` finds what a passing run says; `sure` runners are known by their heads even when nothing closes the report. `read` is the
     function for a format that lines do not tell; `details` find lines that tell where or why a test failed that another line names. `after`: reports follow the closing counts. `shared`: heads that follow each other have one report. `leave` closes
     the region where that is not `end`. `nest` parts the names of a test and its subtests: one with failing subtests counts as a suite.
-    `above` finds the lines between which a report stands that comes before its head.
+    `above` finds the lines between which a report stands that comes before its head. `starts` finds what every run begins with.
     """
 
     __slots__ = ("name", "match", "heads", "lists", "closing", "claims", "suite_claims", "suites", "kinds", "region", "end", "location", "message",
-                 "success", "notes", "opens", "join", "under", "sure", "after", "shared", "leave", "nest", "details", "above", "read")  # fmt: skip
+                 "success", "notes", "opens", "join", "under", "sure", "after", "shared", "leave", "nest", "details", "above", "read", "starts")  # fmt: skip
 
     def __init__(self, name: str, match: Sequence[bytes], heads: Sequence[bytes] = (), lists: Sequence[Tuple[bytes, bytes]] = (), closing: Sequence[bytes] = (),
                  claims: Sequence[str] = ("failed",), suite_claims: Sequence[str] = (), suites: bytes = b"", kinds: Optional[Dict[bytes, str]] = None,
                  region: bytes = b"", end: bytes = b"", location: Sequence[bytes] = (), message: Sequence[bytes] = (), success: bytes = b"", notes: bytes = b"",
                  opens: Sequence[bytes] = (), join: bytes = b" ", under: bool = False, sure: bool = False, after: bool = False, shared: bool = False, leave: bytes = b"", nest: bytes = b"", details: Sequence[bytes] = (),
-                 above: bytes = b"", read: Optional[Callable[[_Reading], Tuple[List[_Case], Dict[str, int]]]] = None) -> None:  # fmt: skip
+                 above: bytes = b"", read: Optional[Callable[[_Reading], Tuple[List[_Case], Dict[str, int]]]] = None, starts: bytes = b"") -> None:  # fmt: skip
         self.name, self.match, self.heads, self.lists, self.closing = name, match, heads, lists, closing
         self.claims, self.suite_claims, self.suites, self.kinds = claims, suite_claims, suites, kinds or {}
         self.region, self.end, self.location, self.message, self.success, self.notes = region, end, location, message, success, notes
-        self.opens, self.join, self.under, self.sure, self.after, self.shared, self.leave, self.nest, self.details, self.above, self.read = opens, join, under, sure, after, shared, leave or end, nest, details, above, read
+        self.opens, self.join, self.under, self.sure, self.after, self.shared, self.leave, self.nest, self.details, self.above, self.read, self.starts = opens, join, under, sure, after, shared, leave or end, nest, details, above, read, starts
 
 
 class _Case:
@@ -10528,6 +10584,12 @@ class _Report:
                     found.append(self.case(page, one, account))
                     at = one.end()
                     one = line.match(text, at)
+        if row.opens and rx(rb"\s*(?:=== RUN|ok  \t|\?   \t|# |go: )").match(text) and row.opens[-1] % b"" in text:  # all is there: what never began, a test printed
+            found = [case for case in found if case.account or case.name.startswith(b"Benchmark") or row.opens[-1] % case.name + b"\n" in text]
+        listed = {case.name for case in found if 0 < case.account < _DETAIL} if row.join != b" " else set()
+        for case in found:  # a head may tell the step that failed, too
+            if not case.account and case.name not in listed:
+                case.name = next((name for name in listed if case.name.startswith(name + row.join)), case.name)
         marks = [(m.start(), m) for m in page.find(row.suites)] if row.suites else []
         self.give_files(page, found, marks)
         if not found:
@@ -10562,7 +10624,7 @@ class _Report:
     def case(self, page: _Reading, m: Match[bytes], account: int) -> _Case:
         """What a line names."""
         titles = _group(m, "titles")
-        name = self.row.join.join(part.strip() for part in titles.split(b"\n")) if titles else _group(m, "name").strip()
+        name = self.row.join.join(part.strip() for part in rx(rb"\n +").split(titles)) if titles else _group(m, "name").strip()
         kind = self.row.kinds.get(_group(m, "kind"), "failed")
         case = _Case(kind, name, page, m.start(), m.end(), account, _group(m, "file"), _group(m, "location"), _group(m, "message").strip())
         case.id = _group(m, "id").strip()
@@ -10596,7 +10658,7 @@ class _Report:
             if 0 <= near < len(marks) and not case.file:
                 case.file = _group(marks[near][1], "suite", "ok", "broken")
             if not case.name:
-                case.name, case.kind = case.file, "error"
+                case.name, case.kind = case.file, "error" if case.file else ""
         for at, m in marks:
             if _group(m, "suite", "broken"):
                 cases.append(_Case("error" if _group(m, "broken") else "suite", _group(m, "suite", "broken"), page, at, m.end(), _SUITES, b"", b"", _group(m, "message")))
@@ -10606,6 +10668,7 @@ class _Report:
     def evidence(self, sampled: bool) -> Optional[Evidence]:
         """The evidence, each test once; None when this runner said nothing."""
         row = self.row
+        self.forget_printed()
         closed = self.closings or self.told or self.passed
         if not closed and not (row.sure and self.cases):
             return None
@@ -10634,6 +10697,18 @@ class _Report:
         _explain_tests(evidence.facts, {page.source.name: page.source for page in self.pages})
         evidence.span = self.spans()
         return evidence
+
+    def forget_printed(self) -> None:
+        """Drop closing counts, and what they count, that a test printed: one start has one close, and the last run's report alone can be cut short."""
+        units = self.units()
+        for number in reversed(range(len(units) - 1)):
+            (page, closing), (other, later) = self.closings[number : number + 2]
+            cut = self.row.after and (_claimed(self.totals(number), self.row.claims) or 0) > len(units[number])
+            starts = [m.start() for m in page.find(self.row.starts)] if self.row.starts and page is other else [len(page.text)]
+            if cut or (starts and starts[0] < closing.start() and not any(closing.start() < at < later.start() for at in starts)):
+                printed = set(map(id, units[number]))
+                self.cases = [case for case in self.cases if id(case) not in printed]
+                del self.closings[number]
 
     def totals(self, unit: int = -1) -> Dict[str, int]:
         """The tool's own counts, of one unit or of all."""
@@ -10686,7 +10761,7 @@ class _Report:
         units: List[List[_Case]] = [[] for _ in self.closings]
         own: Dict[int, List[Tuple[int, int]]] = {}
         for number, (page, m) in enumerate(self.closings):
-            own.setdefault(id(page), []).append((m.start(), number))
+            own.setdefault(id(page), []).append((m.start() if self.row.after else m.end(), number))
         for case in self.cases:
             ends = own.get(id(case.page), [(0, 0)])
             at = bisect_right(ends, (case.start, len(units))) - (1 if self.row.after else 0)
@@ -10763,7 +10838,7 @@ def _counts(text: bytes, prefix: str) -> Dict[str, int]:
     if rx(rb"^[A-Za-z][^\d]*\d").search(text):
         pairs = [(m.group(1), m.group(2)) for m in rx(rb"([A-Za-z][A-Za-z ]*?)(?:[:=]| ) *(\d+)").finditer(text)]
     else:
-        pairs = [(m.group(2), m.group(1)) for m in rx(rb"(\d+) +([A-Za-z]+)").finditer(text)]
+        pairs = [(m.group(2), m.group(1)) for m in rx(rb"(\d+) +(?!of )([A-Za-z]+)").finditer(text)]
     for name, count in pairs:
         label = prefix + name.decode("ascii").strip().lower()
         counts[label] = counts.get(label, 0) + int(count)
@@ -10835,6 +10910,8 @@ def _explain_tests(facts: Sequence[Fact], sources: Dict[str, Source]) -> None:
         last = min(fact.last, max(fact.first, fact.quoted) + 24)
         rows = sources[fact.stream].slice(fact.first, last).split(b"\n") if last > fact.first else []
         for number, raw in enumerate(rows[: last - fact.first + 1], fact.first):
+            event = rx(rb"\{\"(?:Time|Action)\":.*\"Output\":\"([^\"\\]*)(?:\\n)?\"\}$").match(raw)
+            raw = event.group(1) if event else raw  # of `go test -json`: what the test printed
             text = normal(raw)
             if number <= max(fact.first, fact.quoted) or not text.strip():
                 continue
@@ -10930,29 +11007,35 @@ def _read_node(page: _Reading) -> Tuple[List[_Case], Dict[str, int]]:
     cases: List[_Case] = []
     below: List[Tuple[int, _Case]] = []
     places: Dict[bytes, List[Tuple[bytes, int, int, int]]] = {}
-    listed = list(page.find(rb"test at (?P<location>[^\n]*:\d+:\d+)\n\xe2\x9c\x96 (?P<name>[^\n]*?)(?: \([\d.]+ms\))?(?: #[^\n]*)?$"))
+    title = rb"(?:(?P<name>[^\n]*?(?:\n[^\s\xe2\xef][^\n]*?)?) \([\d.]+ms\)(?P<tag> #[^\n]*)?|(?P<bare>[^\n]*))$"
+    listed = list(page.find(rb"test at (?P<location>[^\n]*:\d+:\d+)\n\xe2\x9c\x96 " + title))
     ends = [m.start() for m in listed[1:]] + [len(text)]
     for m, end in zip(listed, ends):
-        places.setdefault(m.group("name"), []).append((m.group("location"), m.start(), m.end(), min(end, m.end() + _BODY)))
-    line = rb"(?P<indent> *)(?P<mark>\xe2\x9c\x96|\xe2\x96\xb6|\xe2\x9c\x94) (?P<name>[^\n]*?) \([\d.]+ms\)(?: #[^\n]*)?$"
+        places.setdefault(_group(m, "name", "bare"), []).append((m.group("location"), m.start(), m.end(), min(end, m.end() + _BODY)))
     taken = {text.find(b"\n", m.start() + 1) for m in listed}
-    for m in page.find(line):
-        depth = len(m.group("indent"))
+    for m in page.find(rb"(?P<indent> *)(?P<mark>\xe2\x9c\x96|\xe2\x96\xb6|\xe2\x9c\x94) " + title):
+        opens = m.group("mark") == b"\xe2\x96\xb6" and m.group("name") is None
+        if opens or m.start() in taken or (m.group("tag") or b"").startswith(b" # TODO"):
+            continue
+        depth, name = len(m.group("indent")), _group(m, "name", "bare")
         under = [case for at, case in below if at > depth]
         below = [(at, case) for at, case in below if at <= depth]
-        if m.start() in taken or m.group("mark") != b"\xe2\x9c\x96":
+        for child in under:
+            child.name = name + b" " + child.name
+        below += [(depth, child) for child in under]
+        if m.group("mark") == b"\xe2\x9c\x94" or not (under or m.group("mark") == b"\xe2\x9c\x96" or places.get(name)):
             continue
-        name = m.group("name")
         case = _Case("suite" if under else "failed", name, page, m.start(), m.end())
         if not under and places.get(name):
             case.location, case.start, case.body, case.end = places[name].pop(0)
-        elif not under and listed:
+        elif not under and (listed or m.group("name") is None):
             continue  # printed by a test
-        for child in under:
-            child.name = name + b" " + child.name
         cases.append(case)
-        below += [(depth, child) for child in under] + [(depth, case)]
+        below.append((depth, case))
     return cases, {}
+
+
+_GO_EVENT = rb"\{\"(?:Time|Action|ImportPath)\":[^\n]*\}$"
 
 
 def _read_go_json(page: _Reading) -> Tuple[List[_Case], Dict[str, int]]:
@@ -10961,7 +11044,7 @@ def _read_go_json(page: _Reading) -> Tuple[List[_Case], Dict[str, int]]:
 
     output: Dict[Tuple[str, str], List[Tuple[int, str]]] = {}
     cases, told, seen = [], {"pass": 0, "fail": 0, "skip": 0}, set()
-    for m in page.find(rb"\{\"(?:Time|Action|ImportPath)\":[^\n]*\}$"):
+    for m in page.find(_GO_EVENT):
         try:
             event = json.loads(m.group())
         except ValueError:
@@ -11003,18 +11086,18 @@ _GTEST_RAN = (
 RUNNERS: List[Runner] = [
     Runner(
         "jest", (b"\nTest Suites: ",),
-        heads=(rb"  \xe2\x97\x8f (?!Console$|Test suite failed to run$)(?P<name>\S[^\n]*)\n$", rb"  \xe2\x97\x8f Test suite failed to run\n$"),
+        heads=(rb"  \xe2\x97\x8f (?!Console$|Test suite failed to run$)(?P<name>\S[^\n]*(?:\n[^\s:][^\n]*){0,3})\n$", rb"  \xe2\x97\x8f Test suite failed to run\n$"),
         closing=(rb"Test Suites: (?P<suites>[^\n]*)\nTests: +(?P<tests>[^\n]*)(?:\n(?:Snapshots|Time): [^\n]*)*(?:\nRan all test suites[^\n]*)?",),
         suite_claims=("suites failed",),
-        suites=rb" ?(?:FAIL +(?P<suite>[^\n]*?)|PASS +(?P<ok>[^\n]*?))(?: \([\d.]+ m?s\))?$",
+        suites=rb" ?(?:(?:FAIL +|(?:::group::|##\[group\])Errors thrown in )(?P<suite>[^\n]*?)|PASS +(?P<ok>[^\n]*?))(?: \([\d.]+ m?s\))?$",
         join=b" \xe2\x80\xba ", end=rb"(?:Snapshot Summary$|Summary of all failing tests$|Test Suites: | \xe2\x80\xba )",
         location=(_JS_FRAME,), message=(rb"Details:\n\n +(?P<message>\S[^\n]*)",),
         notes=rb"Jest: [^\n]* coverage threshold [^\n]*|Jest did not exit [^\n]*",
     ),
     Runner(
         "vitest", (b"Test Files  ",),
-        heads=(rb" FAIL  (?:\|[^|\n]*\| )?(?:(?P<file>[^\n]+?) \[ [^\n]* \]|(?P<name>[^\n]* > [^\n]*?))$",),
-        region=rb"(?:\xe2\x8e\xaf)+ ?Failed (?:Tests|Suites|Benchmarks|Type\w*) \d+ ?\xe2\x8e\xaf", leave=rb" *Test Files  ", shared=True,
+        heads=(rb" FAIL  (?:\|[^|\n]*\| )?(?:(?P<file>[^\n]+?) \[ [^\n]* \]|(?P<name>[^\n]* > [^\n]*?(?:\n(?! FAIL |[^\n]*: )[^\n]+(?=\n[\w ]*Error: ))?))$",),
+        region=rb"(?:\xe2\x8e\xaf)+ ?Failed (?P<kind>Tests|Suites|Benchmarks|Type\w*) \d+ ?\xe2\x8e\xaf", kinds={b"Suites": "suite"}, leave=rb" *Test Files  ", shared=True, starts=rb" (?:RUN|DEV) +v\d",
         closing=(rb" *Test Files  (?P<suites>[^\n]*)\n(?: *Tests  (?P<tests>[^\n]*))?(?:\n *(?:Type Errors|Errors|Start at|Duration)  [^\n]*)*",),
         end=rb"(?:\xe2\x8e\xaf){3}|(?: *Test Files  )",
         location=(rb"^ \xe2\x9d\xaf (?:[^\n]* )?(?P<location>\S+:\d+:\d+)$",),
@@ -11022,7 +11105,7 @@ RUNNERS: List[Runner] = [
     ),
     Runner(
         "mocha", (b" passing (", b" failing\n"),
-        heads=(rb"  \d+\) (?P<titles>[^\n]*(?:\n {7,}[^\n]+)*?):$(?=\n(?! {7}))",),
+        heads=(rb"  \d+\) (?P<titles>[^\n]*(?:\n(?: {7,}|\S)[^\n]+)*?):$(?=\n(?! {7}))",),
         closing=(rb"  (?P<passing>\d+) passing \([^\n]*\)$(?:\n  (?P<pending>\d+) pending)?(?:\n  (?P<failing>\d+) failing)?",),
         claims=("failing",), region=rb"  \d+ failing$", end=rb"  \d+ passing \(", after=True, location=(_JS_FRAME,),
     ),
@@ -11071,19 +11154,19 @@ RUNNERS: List[Runner] = [
            message=(rb"^ *error: \|-\n\s*(?P<message>[^\n]+)", rb"^ *message: \|\n(?: *\(in [^\n]*\n)? *(?P<message>[^\n]+)", rb"^ *(?:error|message): (?!''$|\"\"$)(?P<message>[^\n]+)$", rb"^# +(?P<message>`[^\n]*)",
                     rb"^ *(?P<message>(?:expected|wanted): [^\n]+)", rb"^ +(?P<message>(?!---)[^\n]+)")),
     Runner("go-test", (b"--- FAIL: ", b"FAIL\t", b"ok  \t", b"panic: "),
-           heads=(rb" *--- FAIL: (?P<name>\S+) \([\d.]+s\)$",), join=b".", nest=b"/",
+           heads=(rb"(?:| {4}(?=--- FAIL: \S*/)| {8}(?=--- FAIL: (?:\S*/){2})| {12,}(?=--- FAIL: (?:\S*/){3})|[^\n]*\S(?=--- FAIL: (?:Test|Example|Fuzz)))--- FAIL: (?P<name>\S+) \([\d.]+s\)$",), join=b".", nest=b"/",
            lists=((rb"\t?running tests:$", rb"\t+(?P<name>\S+) \("), (b"", rb"[\w./-]+\.(?P<name>(?:Test|Example|Fuzz|Benchmark)\w*)\([^\n]*\)\n\t(?P<location>\S+:\d+)[^\n]*\ntesting\.tRunner\(")),
            suites=rb"(?:FAIL\t(?P<suite>\S+)\t[\d.]+s|FAIL\t(?P<broken>\S+) \[(?P<message>[a-z ]+)\]|ok  \t(?P<ok>\S+)\t[^\n]*|\?   \t(?P<none>\S+)\t[^\n]*)$", under=True, sure=True,
            success=rb"(?:ok  \t\S+\t(?:[\d.]+s|\(cached\))[^\n]*|FAIL\t\S+\t[\d.]+s|FAIL\t\S+ \[[a-z ]+\])$", end=rb"(?:FAIL|PASS|ok  \t[^\n]*|exit status \d+)$|=== | *--- (?:PASS|SKIP): ",
            location=(rb"^ +(?P<location>\S+\.go:\d+): ", rb"^\t(?P<location>\S+\.go:\d+)"), message=(rb"^ +\S+\.go:\d+: (?P<message>[^\n]*)", rb"^(?P<message>panic: [^\n]*)"),
-           opens=(b"=== NAME  %s", b"=== RUN   %s"), notes=rb"panic: test timed out[^\n]*"),
-    Runner("go-json", (b"\"Action\":\"",), claims=("fail",), join=b".", nest=b"/", read=_read_go_json),
+           opens=(b"=== NAME  %s", b"=== CONT  %s", b"=== RUN   %s"), notes=rb"panic: test timed out[^\n]*"),
+    Runner("go-json", (b"\"Action\":\"",), claims=("fail",), suites=_GO_EVENT, join=b".", nest=b"/", read=_read_go_json),
     Runner(
         "cargo-test", (b"\ntest result: ",),
         heads=(rb"---- (?P<name>[^\n]+?) (?:stdout|stderr) ----$",),
-        lists=((b"", rb"test (?P<name>[^\n]+?)(?: - should panic)? \.\.\. FAILED$"), (rb"failures:(?=\n    \S)", rb"    (?P<name>\S[^\n]*)$")),
+        lists=((b"", rb"test (?P<name>(?:(?! \.\.\. )[^\n])+?)(?: - (?:should panic|compile(?: fail)?))? \.\.\. FAILED$"), (rb"failures:(?=(?:\n    \S[^\n]*)+\n\ntest result: )", rb"    (?P<name>\S[^\n]*)$")),
         closing=(rb"test result: (?:ok|FAILED)\. (?P<passed>\d+) passed; (?P<failed>\d+) failed; (?P<ignored>\d+) ignored; (?P<measured>\d+) measured; (?P<filtered_out>\d+) filtered out",),
-        end=rb"failures:\n(?: {4}[^\n]*\n)+\ntest result: FAILED\. \d+ passed; \d+ failed; \d+ ignored",
+        starts=rb"running \d+ tests?$", notes=rb"  process didn't exit successfully: [^\n]*\(signal[^\n]*", end=rb"failures:\n(?: {4}[^\n]*\n)+\ntest result: FAILED\. \d+ passed; \d+ failed; \d+ ignored",
         details=(rb"thread '(?P<name>[^'\n]+)'(?: \(\d+\))? panicked at (?P<location>[^\s:']+:\d+:\d+):\n(?P<message>[^\n]+)",),
         location=(rb"panicked at (?:'[^\n]*', )?(?P<location>[^\s:'][^\n:']*:\d+:\d+)", rb"^ *--> (?P<location>\S+:\d+:\d+)"),
         message=(rb"panicked at '(?P<message>[^\n]*)', \S+$", rb"panicked at [^\n]*:\n(?P<message>[^\n]+)", rb"^(?P<message>error(?:\[\w+\])?: [^\n]*)", rb"^(?P<message>Error: [^\n]*)"),
@@ -11150,7 +11233,7 @@ RUNNERS: List[Runner] = [
         lists=((rb"  \d+ (?:failed|interrupted)$", rb"    (?P<name>[^\n]*?:\d+:\d+ \xe2\x80\xba [^\n]*?)(?: (?:\xe2\x94\x80)+)?$"),),
         closing=(rb"(?=  \d+ (?:failed|flaky|passed|skipped|interrupted|did not run)\b)(?:  (?P<failed>\d+) failed\n(?: {4}[^\n]*\n)*)?(?:  (?P<interrupted>\d+) interrupted\n(?: {4}[^\n]*\n)*)?(?:  (?P<flaky>\d+) flaky\n(?: {4}[^\n]*\n)*)?"
                  rb"(?:  (?P<skipped>\d+) skipped\n)?(?:  (?P<did_not_run>\d+) did not run\n)?(?:  (?P<passed>\d+) passed \([^\n]*)?",),
-        claims=("failed", "interrupted"), end=rb"  \d+ (?:failed|flaky|passed|interrupted|skipped)$|  \[\d+/\d+\]", location=(_JS_FRAME,),
+        starts=rb"Running \d+ tests? using \d+ workers?", join=b" \xe2\x80\xba ", claims=("failed", "interrupted"), end=rb"  \d+ (?:failed|flaky|passed|interrupted|skipped)$|  \[\d+/\d+\]", location=(_JS_FRAME,),
     ),
     Runner(
         "surefire", (b"Tests run: ",),
@@ -11526,7 +11609,8 @@ def _junit_fact(page: _Reading, case: Match[bytes], problem: Match[bytes]) -> Fa
     names, said = _attributes(page.text[case.start(1) : case.end(1)]), _attributes(page.text[problem.start(2) : problem.end(2)])
     body = _xml_text(page.text[problem.start(3) : problem.end(3)]) if problem.group(3) else b""
     name = b"::".join(filter(None, (names.get(b"classname"), names.get(b"name"))))
-    message = (said.get(b"message") or body or said.get(b"type", b"")).split(b"\n")[0].strip() or problem.group(1)
+    lines = [line.strip() for line in (said.get(b"message") or body or said.get(b"type", b"")).split(b"\n")]
+    message = next((line for line in lines if line and not line.startswith(name)), lines[0]) or problem.group(1)
     place = b":".join(filter(None, (names[b"file"], names.get(b"line")))) if names.get(b"file") else _frame((rb"(?P<location>[\w./\\-]+\.[A-Za-z]\w*:\d+)",), body)
     first, last = page.line(case.start()), page.line(case.end() - 1)
     return Fact("failed", name, place, message, page.source.name, first, last, value=_OWN["failed"])
@@ -13255,12 +13339,13 @@ _FLOOR = 0.6  # value below which a line is not offered
 
 # ── normal form: what a line says, without when, where in the CI system and in which colour ──
 
-_RED = rb"(?:\x1b|\^\[)\[(?:\d+;)*(?:[349]1|101|38;5;(?:1|9|160|196))(?:;\d+)*m"
-_GREEN = rb"(?:\x1b|\^\[)\[(?:\d+;)*(?:[349]2|102|38;5;(?:2|10))(?:;\d+)*m"
-_OVERWRITTEN = rb"(?m)^[^\n]*\r(?=[^\r\n])"
-_COLUMNS = rb"(?m)^[^\t\n]{1,200}\t[^\t\n]{1,200}\t(?=(?:\xef\xbb\xbf)?\d{4}-)"  # job and step, of `gh run view --log`
+_RED = rb"\[(?:\d+;)*(?:[349]1|101|38;5;(?:1|9|160|196))(?:;\d+)*m"
+_GREEN = rb"\[(?:\d+;)*(?:[349]2|102|38;5;(?:2|10))(?:;\d+)*m"
+# Each begins with a literal byte, which a search skips to, and takes the LF before its line.
+_OVERWRITTEN = rb"\n[^\n]*\r(?=[^\r\n])"
+_COLUMNS = rb"\n[^\t\n]{1,200}\t[^\t\n]{1,200}\t(?=(?:\xef\xbb\xbf)?\d{4}-)"  # job and step, of `gh run view --log`
 _STAMP = (  # GitLab puts stream number and flag behind the time; Docker's builder numbers its steps and counts seconds
-    rb"(?m)^(?:\xef\xbb\xbf)?(?:\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?\]?(?: \d\d[OE][ +]| )?"
+    rb"\n(?:\xef\xbb\xbf)?(?:\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?\]?(?: \d\d[OE][ +]| )?"
     rb"|\[?\d\d:\d\d:\d\d(?:[.,]\d+)?\]? |#\d+ \d+\.\d+ )"
 )
 
@@ -13269,16 +13354,16 @@ def _normal(block: bytes, colours: bool = False) -> bytes:
     """`block` in normal form, with as many LFs; with `colours`, red is left as byte 1 and green as byte 2."""
     if block.count(b"\0") * 3 > len(block):  # UTF-16, whose LFs stay where they were
         block = block.replace(b"\0", b"")
-    if b"\x1b" in block or b"^[" in block:
-        if colours:
-            block = rx(_GREEN).sub(b"\2", rx(_RED).sub(b"\1", block))
-        block = strip_ansi(block)
+    for escape in (rb"\x1b", rb"\^\[") if colours else ():
+        if rx(escape).search(block):
+            block = rx(escape + _GREEN).sub(b"\2", rx(escape + _RED).sub(b"\1", block))
+    block = b"\n" + strip_ansi(block)
     if b"\r" in block:
         block = rx(rb"(section_(?:start|end):\d+:[^\r\n]*)\r").sub(rb"\1 ", block.replace(b"\r\n", b"\n"))
-        block = rx(_OVERWRITTEN).sub(b"", block)
+        block = rx(_OVERWRITTEN).sub(b"\n", block)
     if b"\t" in block and rx(_COLUMNS).search(block, 0, 4 * KIB):
-        block = rx(_COLUMNS).sub(b"", block)
-    return rx(_STAMP).sub(b"", block)
+        block = rx(_COLUMNS).sub(b"\n", block)
+    return rx(_STAMP).sub(b"\n", block)[1:]
 
 
 def normal(line: bytes) -> bytes:
@@ -14205,16 +14290,18 @@ _FACTS_MARK = b'{"facts":['
 # Knows how evidence becomes the bytes of a digest within a budget. Never knows families.
 # ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
+TELLING = 4.0  # value of a quote above which it has room in a digest that names failures
 FLOOR = 0.6  # value below which a quote is not worth its tokens (RANKING.md: a lower floor found no further critical fact)
 WIDTHS = ((8.5, 420), (4.0, 280), (0.0, 160))  # bytes of a quoted line worth at least so much; longer ones are clipped
 CENSUS_SHARE = 0.85  # of the budget may go to identities; beyond, a flood is declared
-FACTS_SHARE = 0.8  # where lines outside of any census want to be shown too, of the budget is left for the census
+FACTS_SHARE = 0.85  # of the budget is left for the census at least, where telling lines outside of any want to be shown too
 ROUGH_SHARE = 0.7  # where there is no room for all messages, of the budget may go to identities with their details
 MAJOR_SHARE = 0.8  # where not all fits, of the budget may go to what failed; the rest is for warnings and the like
-FLOOD_SHARE = 0.85  # of the budget then goes to the first of them, with their messages
-NAMES_SHARE = 0.6  # the same where identities tell no more than names: lines of the output are worth more then
+FLOOD_SHARE = 0.75  # of a flood's room may go to facts that say what others said before what explains these, beyond the foremost
+NAMES_SHARE = 0.75  # the same where identities tell no more than names: lines of the output are worth more then
 FOREMOST = 20  # facts that a flood shows in their order, before others for being of another kind
-HISTOGRAM = 5  # rows of a flood's histograms
+ROW = 160  # characters of a line that holds several places
+HISTOGRAM = 3  # rows of a flood's histograms
 DELTA_BUDGET = 60  # tokens of the block that tells what changed since the last run of the same command
 REPEAT = 0.5  # how much a context line is worth that has the shape of one before it
 NOTES = 6  # notes of one evidence that are always shown
@@ -14247,12 +14334,13 @@ class Sheet:
         shown = clip(data, width)
         return visible(shown), shown == data
 
-    def quote(self, quote: Quote, margin: str, text: Optional[bytes] = None) -> Tuple[str, bool]:
-        """One quoted line behind its number (`12: text`, `stderr 12-40: text ×29`), and whether it is whole.
+    def quote(self, quote: Quote, margin: str, text: Optional[bytes] = None, width: int = 0) -> Tuple[str, bool]:
+        """One quoted line behind its number (`12: text`, `stderr 12-40: text ×29`), and whether it is whole: clipped to `width` bytes, or
+        to as many as it is worth.
 
         `text` replaces the stored words where a profile has taken a tool's margin off them.
         """
-        words, whole = self.words(normal(self.unredacted(quote)) if text is None else clean(text), width_of(quote))
+        words, whole = self.words(normal(self.unredacted(quote)) if text is None else clean(text), width or width_of(quote))
         name = "" if quote.stream == self.first else quote.stream + " "
         span = str(quote.first) if quote.last == quote.first else "%d-%d" % (quote.first, quote.last)
         times = " ×%d" % (quote.last - quote.first + 1) if quote.last > quote.first else ""
@@ -14304,27 +14392,57 @@ def grouped(facts: Sequence[Fact]) -> List[Group]:
     return out
 
 
-# How much a line of the census says besides the identity, most first: location as path:line (1) or :line (2), span (3).
-DETAILS = ((1, 3), (1,), (2,), ())
+# How much a line of the census says besides the identity, most first: location as path:line (1), or :line (2), of the foremost alone (5),
+# span (3). A flood, whose census stands elsewhere word for word, names no file twice in a row, and identities that differ in nothing but
+# their place once (4).
+DETAILS = ((1, 3), (1,), (2,), (5,), ())
+TERSE = (2, 4)
 
 
-def fact_line(sheet: Sheet, fact: Fact, location: bytes, details: Sequence[int], brief: bool) -> str:
+def fact_lines(sheet: Sheet, facts: Sequence[Fact], above: Optional[Fact], details: Sequence[int], brief: bool) -> List[str]:
+    """The lines of facts that tell the same, below that of another fact or none."""
+    out: List[str] = []
+    before = None
+    for fact in facts:
+        last = before or above
+        file = last.location.partition(b":")[0] if last and 4 in details else b""
+        code = fact.identity[len(fact.location) :] if is_placed(fact) else b""
+        if before and 4 in details and is_placed(fact) and before.identity == before.location + code and len(out[-1]) < ROW:
+            out[-1] += ", " + sheet.name(behind(fact.location, file))
+        else:
+            out.append(fact_line(sheet, fact, before.location if before else b"", file, details, brief))
+        before = fact
+    return out
+
+
+def fact_line(sheet: Sheet, fact: Fact, location: bytes, file: bytes, details: Sequence[int], brief: bool) -> str:
     """identity, message if it is brief, location unless it was just printed or is part of the identity, and the span of the section
-    that tells more."""
-    parts = ["  " + sheet.name(fact.identity)]
+    that tells more; without `file`, which the line above names, where the identity names none before."""
+    place, own = fact.location, fact.identity.partition(b"::" if b"::" in fact.identity else b" ")[0]
+    parts = ["  " + sheet.name(behind(fact.identity, file) if is_placed(fact) else fact.identity)]
     if brief and fact.message:
         parts.append(sheet.words(fact.message, WIDTHS[-1][1])[0])
-    place = fact.location
-    if place and place != location and not fact.identity.startswith(place):
-        file = fact.identity.partition(b"::")[0]
-        if 2 in details and place.startswith(file + b":"):
-            place = place[len(file) :]
+    if place and place != location and not is_placed(fact):
+        if 2 in details:
+            place = behind(place, own if b"." in own else file)
         if 1 in details or 2 in details:
             parts.append(sheet.name(place))
     if fact.first and 3 in details:
         name = "" if fact.stream == sheet.first else fact.stream + " "
         parts.append("@%s%d%s" % (name, fact.first, "-%d" % fact.last if fact.last > fact.first else ""))
     return "  ".join(parts)
+
+
+def is_placed(fact: Fact) -> bool:
+    """Whether a fact's identity begins with its location."""
+    return bool(fact.location) and fact.identity.startswith(fact.location)
+
+
+def behind(place: bytes, file: bytes) -> bytes:
+    """What a place, or an identity that begins with one, says behind a file that was just named, maybe from another directory on."""
+    above, mark, spot = place.partition(file + b":")
+    same = not above or (above.startswith(b"/") and above.endswith(b"/") and b"/" in file)
+    return b":" + spot if file and mark and same else place
 
 
 def file_of(fact: Fact) -> bytes:
@@ -14378,27 +14496,25 @@ class Digest:
         self.receipt = Receipt(known, claimed, sum(source.lines for source in self.sources))
         self.census = ""
         self.seen: Set[Tuple[str, int]] = set()  # stored lines that are placed, whole or clipped
+        self.room = self.spare = 0  # tokens behind the head, and those of them that are kept for quotes
 
     def render(self, budget: int) -> bytes:
         """The digest's bytes. Raises AssertionError when its receipt does not hold, so that no false digest is ever printed."""
-        sections = self.head() + self.required(budget)
-        closing = [
-            "coverage:",
-            "  identities: 0/0 · 0 inline · 0 retrievable · 0 unrepresented",
-            "  omitted: 100,000 lines",
-            "next:",
-        ]
-        left = budget - price(
-            [item.text for section in sections for item in section.walk()] + closing + ["  " + line for line in self.next_lines()]
-        )
+        head = self.head()
+        self.room = budget - price(item.text for item in head)
         quotes = self.quotes()
-        self.buy(sections + quotes, left)
+        required = self.required(budget, quotes)
+        sections = head + required
+        self.buy(sections + quotes, self.room - price([item.text for section in required for item in section.walk()] + self.closing()))
         lines = [item.text for section in sections + quotes for item in section.walk()]
-        lines += ["coverage:"] + ["  " + line for line in self.coverage()]
-        lines += ["next:"] + ["  " + line for line in self.next_lines()]
+        lines += self.closing()
         if self.receipt.unrepresented or self.receipt.omitted < 0:  # not `assert`, which bytecode may lack
             raise AssertionError("the receipt does not hold")
         return "".join(line + "\n" for line in lines).encode("utf-8", "backslashreplace")
+
+    def closing(self) -> List[str]:
+        """The receipt, and the commands that read on."""
+        return ["coverage:", *("  " + line for line in self.coverage()), "next:", *("  " + line for line in self.next_lines())]
 
     def place(self, item: Item) -> Item:
         """Let a line stand in the digest."""
@@ -14407,9 +14523,9 @@ class Digest:
             self.receipt.show(item.quote)
         return item
 
-    def quoted(self, quote: Quote, margin: str, value: float, text: Optional[bytes] = None) -> Item:
+    def quoted(self, quote: Quote, margin: str, value: float, text: Optional[bytes] = None, width: int = 0) -> Item:
         """A quote as a line of the digest."""
-        line, whole = self.sheet.quote(quote, margin, text)
+        line, whole = self.sheet.quote(quote, margin, text, width)
         return Item(line, value, quote, whole)
 
     # what always stands in it
@@ -14490,23 +14606,25 @@ class Digest:
 
     # required facts
 
-    def required(self, budget: int) -> List[Item]:
+    def required(self, budget: int, quotes: Sequence[Item]) -> List[Item]:
         """The census: every identity, in as much detail as leaves room for the messages; else what failed so, and the rest as a flood;
-        else as fits; if nothing does, all of it a flood."""
+        else as fits; if nothing does, all of it a flood. Further quotes, if there are any, have a share of their own."""
         self.receipt.inline = self.receipt.known
         if not self.receipt.known:
             return []
         if any(evidence.quotes and not required_facts(evidence) for evidence in self.found):
-            budget = int(budget * FACTS_SHARE)
-        whole = self.listed(budget, DETAILS[:-1], 0.0)
+            wanted = price(item.text for section in quotes for item in section.children if item.value > TELLING)
+            self.spare = min(wanted, int(budget * (1 - FACTS_SHARE)))
+            budget -= self.spare
+        whole = self.listed(budget, DETAILS[:3], 0.0)
         if whole:
             return whole
         minor = [fact for e in self.found for fact in required_facts(e) if fact.kind not in contract_of(e).failing]
         if minor and len(minor) < self.receipt.known:
             major = self.listed(int(budget * MAJOR_SHARE), DETAILS, ROUGH_SHARE, True)
             if major:
-                return [*major, self.flood(minor, budget - sum(self.needs(major)))]
-        return self.listed(budget, DETAILS, ROUGH_SHARE) or [self.flood(self.facts(), budget)]
+                return [*major, self.flood(minor, sum(self.needs(major)))]
+        return self.listed(budget, DETAILS, ROUGH_SHARE) or [self.flood(self.facts())]
 
     def needs(self, sections: Sequence[Item]) -> Tuple[int, int]:
         """What the identities of some sections take, and what their messages would."""
@@ -14523,7 +14641,7 @@ class Digest:
         for details in detailed:
             sections = self.census_sections(details, only_failing)
             identities, messages = self.needs(sections)
-            fits = rough if details else CENSUS_SHARE * (rough > 0)
+            fits = rough if details in DETAILS[1:3] else CENSUS_SHARE * (rough > 0)
             if identities + messages <= budget * CENSUS_SHARE or (details != DETAILS[0] and identities <= budget * fits):
                 return sections
         return []
@@ -14540,76 +14658,115 @@ class Digest:
                     sections.append(self.identities("%s: %s" % (heading, commas(len(facts))), groups, details, brief))
         return sections
 
-    def identities(self, heading: str, groups: Sequence[Group], details: Sequence[int], brief: bool) -> Item:
-        """A heading and the identities below it, those that share a message together, the message with the last of them."""
+    def identities(
+        self, heading: str, groups: Sequence[Group], details: Sequence[int], brief: bool, width: int = WIDTHS[0][1]
+    ) -> Item:
+        """A heading and the identities below it, those that share a message together, the message, in `width` bytes, with the last of
+        them."""
         section = self.place(Item(heading))
+        above = None
         for group in groups:
-            location = b""
-            for fact in group.facts:
-                item = section.add(self.place(Item(fact_line(self.sheet, fact, location, details, brief))))
-                location = fact.location
+            if 5 in details:
+                details = (2, 5) if len(section.children) < FOREMOST else ()
+            for line in fact_lines(self.sheet, group.facts, above, details, brief):
+                item = section.add(self.place(Item(line)))
+            above = group.facts[-1]
             if not brief:
-                self.explain(item, group)
+                self.explain(item, group, width)
         return section
 
-    def explain(self, item: Item, group: Group) -> None:
+    def explain(self, item: Item, group: Group, width: int) -> None:
         """Offer a group's message below its last identity, and below that what explains it."""
-        fact = group.facts[0]
-        if group.message and group.message != fact.identity:
-            quote = Quote(fact.stream, fact.quoted, group.message, 10.0)
-            message = (
-                self.quoted(quote, "    ", 10.0, group.message)
-                if fact.quoted
-                else Item("    " + self.sheet.words(group.message, WIDTHS[0][1])[0], 10.0)
-            )
-            if len(group.facts) > 1:
-                message.text += " ×%d" % len(group.facts)
+        message = self.message(group, width)
+        if message:
             item = item.add(message)
         seen: Dict[bytes, int] = {}
         for quote in sorted(group.context, key=lambda quote: quote.first):
-            if quote.first != fact.quoted and rx(rb"\w.*\w").search(quote.text):
+            if quote.first != group.facts[0].quoted and rx(rb"\w.*\w").search(quote.text):
                 again = seen[_shape(quote.text)] = seen.get(_shape(quote.text), -1) + 1
                 item.add(self.quoted(quote, "    ", min(quote.value, 9.0) * REPEAT**again))
 
-    def flood(self, facts: Sequence[Fact], budget: int) -> Item:
-        """Identities that do not fit: where they are and what they say, as counts, the first of them, and the address of the whole
-        census."""
+    def message(self, group: Group, width: int) -> Optional[Item]:
+        """What a group's facts say, unless it is what names them."""
+        fact = group.facts[0]
+        if not group.message or group.message == fact.identity:
+            return None
+        if fact.quoted:
+            item = self.quoted(Quote(fact.stream, fact.quoted, group.message), "    ", 10.0, group.message, width)
+        else:
+            item = Item("    " + self.sheet.words(group.message, width)[0], 10.0)
+        if len(group.facts) > 1:
+            item.text += " ×%d" % len(group.facts)
+        return item
+
+    def flood(self, facts: Sequence[Fact], taken: int = 0) -> Item:
+        """Identities that do not fit beside others that need `taken` tokens: where they are and what they say, as counts, as many of
+        them as there is room for, and the address of the whole census."""
         kinds = {fact.kind for fact in facts}
         brief = kinds <= {kind for evidence in self.found for kind in contract_of(evidence).brief}
         headings = dict.fromkeys(heading for e in self.found for kind, heading in contract_of(e).required.items() if kind in kinds)
         self.census = "blob:" + keep_derived(self.run, census_of(self.facts()))[:HANDLE_DIGITS]
-        rows = self.histogram("by file", map(file_of, facts)) + ([] if brief else self.histogram("by message", map(class_of, facts)))
-        chosen = self.foremost(facts, brief, budget * (NAMES_SHARE if brief else FLOOD_SHARE) - price(rows))
-        inline = sum(len(group.facts) for group in chosen)
+        rows = self.by_file(facts) + ([] if brief else self.histogram("by message", map(class_of, facts)))
+        claimed = self.receipt.claimed - (self.receipt.known - len(facts))
+        heading = "%s: %s/%d inline" % (" and ".join(headings), "%d", claimed)
+        room = self.room - self.spare - taken - price([*rows, heading, *self.closing()])
+        groups, width = self.foremost(facts, brief, room)
+        inline = sum(len(group.facts) for group in groups)
         self.receipt.retrievable = len(facts) - inline
         self.receipt.inline = self.receipt.known - self.receipt.retrievable
-        claimed = self.receipt.claimed - (self.receipt.known - len(facts))
-        section = self.identities("%s: %d/%d inline" % (" and ".join(headings), inline, claimed), chosen, DETAILS[2], brief)
+        section = self.identities(heading % inline, groups, TERSE, brief, width)
         section.children[:0] = [self.place(Item(row)) for row in rows]
         return section
 
-    def foremost(self, facts: Sequence[Fact], brief: bool, tokens: float) -> List[Group]:
-        """Those of some facts that there is room for, in groups: the first ones, then one of each further group, then any."""
+    def foremost(self, facts: Sequence[Fact], brief: bool, room: int) -> Tuple[List[Group], int]:
+        """As many of some facts as there is room for, in groups, and the width of their messages: the first ones, whose messages are
+        cut before one is left out, and go before one is; then one of each further class and group; then any."""
         groups = [Group(fact) for fact in facts] if brief else grouped(facts)
         group_of = {id(fact): at for at, group in enumerate(groups) for fact in group.facts}
-        first = sorted(facts, key=lambda fact: -fact.value)[:FOREMOST]
-        chosen: Dict[int, Group] = {}
-        known: Set[int] = set()
-        for fact in [*first, *(group.facts[0] for group in groups), *facts]:
-            if id(fact) in known:
-                continue
-            at, lines = group_of[id(fact)], [fact_line(self.sheet, fact, b"", DETAILS[2], brief)]
-            if at not in chosen and not brief:
-                lines.append("    " + self.sheet.words(fact.message, WIDTHS[0][1])[0])
-            tokens -= price(lines)
-            if tokens < 0 and chosen:
-                break
-            known.add(id(fact))
-            if at in chosen:
-                chosen[at].facts.append(fact)
-            else:
-                chosen[at] = Group(fact)
-        return [chosen[at] for at in sorted(chosen)]
+        order, news = in_turn(facts, groups)
+        context = price(visible(quote.text) for group in groups[:FOREMOST] for quote in group.context)
+        less = max(room * FLOOD_SHARE, room - context)
+
+        def chosen(count: int) -> List[Group]:
+            found: Dict[int, Group] = {}
+            for fact in order[:count]:
+                group = found.setdefault(group_of[id(fact)], Group(fact))
+                if group.facts[0] is not fact:
+                    group.facts.append(fact)
+            return [found[at] for at in sorted(found)]
+
+        def fits(count: int) -> bool:
+            return self.cost(chosen(count), brief, width) <= (room * NAMES_SHARE if brief else room if count <= news else less)
+
+        for width in (WIDTHS[0][1], WIDTHS[-1][1]):
+            count = most(1, len(order), fits)
+            if brief or count >= min(FOREMOST, len(order)):
+                return chosen(count), width
+        bare = most(count, min(FOREMOST, len(order)), lambda count: self.cost(chosen(count), brief, 0) <= room * ROUGH_SHARE)
+        return chosen(bare), width
+
+    def cost(self, groups: Sequence[Group], brief: bool, width: int) -> int:
+        """Tokens that some groups take as a flood shows them, with their messages unless these have no width."""
+        redactions = self.sheet.redactions
+        lines: List[str] = []
+        above = None
+        for group in groups:
+            lines += fact_lines(self.sheet, group.facts, above, TERSE, brief)
+            above = group.facts[-1]
+            message = None if brief or not width else self.message(group, width)
+            lines += [message.text] if message else []
+        self.sheet.redactions = redactions
+        return price(lines)
+
+    def by_file(self, facts: Sequence[Fact]) -> List[str]:
+        """How many facts each file has, the directory that holds all of them said once."""
+        files = [file_of(fact) for fact in facts]
+        least, most_of = min(files), max(files)
+        same = next((at for at, (one, other) in enumerate(zip(least, most_of)) if one != other), min(len(least), len(most_of)))
+        directory = least[: least.rfind(b"/", 0, same) + 1]
+        if len(directory) < 10 or least == most_of:
+            return self.histogram("by file", files)
+        return self.histogram("by file in " + self.sheet.name(directory), [file[len(directory) :] for file in files])
 
     def histogram(self, label: str, names: Iterable[bytes]) -> List[str]:
         """The commonest names with their counts, and how many are in the rest; nothing when no two are the same."""
@@ -14640,6 +14797,7 @@ class Digest:
 
         heap: List[Tuple[float, int, Item, Item]] = []
         turn = iter(range(1 << 30))
+        left = 100 * budget
 
         def offer(parent: Item) -> None:
             for child in parent.children:
@@ -14653,10 +14811,10 @@ class Digest:
         while heap:
             _, _, item, parent = heappop(heap)
             spot = (item.quote.stream, item.quote.first) if item.quote else None
-            needed = price([item.text] if parent.placed else [item.text, parent.text])
-            if needed > budget or spot in self.seen:
+            needed = hundredths([item.text] if parent.placed else [item.text, parent.text])
+            if needed > left or spot in self.seen:
                 continue
-            budget -= needed
+            left -= needed
             if spot:
                 self.seen.add(spot)
             parent.placed = True
@@ -14666,7 +14824,12 @@ class Digest:
 
 def price(lines: Iterable[str]) -> int:
     """Tokens that lines take in a digest, their ends included."""
-    return (sum(token_cost((line + "\n").encode("utf-8", "backslashreplace")) for line in lines) + 99) // 100
+    return (hundredths(lines) + 99) // 100
+
+
+def hundredths(lines: Iterable[str]) -> int:
+    """The same in hundredths of a token."""
+    return sum(token_cost((line + "\n").encode("utf-8", "backslashreplace")) for line in lines)
 
 
 def contradiction(found: Sequence[Evidence], status: Optional[int], evidence: Evidence) -> str:
@@ -14682,9 +14845,33 @@ def contradiction(found: Sequence[Evidence], status: Optional[int], evidence: Ev
     return ""
 
 
+def most(low: int, high: int, fits: Callable[[int], bool]) -> int:
+    """The largest number that fits, `low` in any case; small ones are tried first, since trying a large one costs more."""
+    while low < high and fits(min(2 * low, high)):
+        low = min(2 * low, high)
+    high = min(2 * low - 1, high)
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if fits(middle) else (low, middle - 1)
+    return low
+
+
+def in_turn(facts: Sequence[Fact], groups: Sequence[Group]) -> Tuple[List[Fact], int]:
+    """Facts in the order in which a flood has room for them: the worst ones, one of each class, the output's first ones, one of each
+    group; and how many these are; then a second one of each group, and so on."""
+    worst = sorted(facts, key=lambda fact: -fact.value)[:FOREMOST]
+    classes = reversed(list({class_of(fact): fact for fact in reversed(facts)}.values()))
+    told = sorted(facts, key=lambda fact: (fact.stream, fact.first))
+    turn = [*worst, *classes, *told[:FOREMOST], *(group.facts[0] for group in groups)]
+    ranks = {id(fact): rank for group in groups for rank, fact in enumerate(group.facts)}
+    told.sort(key=lambda fact: ranks[id(fact)])
+    return list({id(fact): fact for fact in turn + told}.values()), len({id(fact) for fact in turn})
+
+
 def class_of(fact: Fact) -> bytes:
-    """What kind of complaint a fact's message is: the words before its first colon."""
-    return steady(fact.message).partition(b":")[0].strip()
+    """What kind of complaint a fact's message is: the words before its first colon, without what it quotes and counts."""
+    varies = rb"(?<!\w)(['\"`])(?!\s)[^'\"`]{1,200}\1(?!\w)|\xe2\x80\x98.{1,200}?\xe2\x80\x99|(?<![\w.])\d+(?!\w)"
+    return rx(varies).sub("…".encode(), steady(fact.message)).partition(b":")[0].strip()
 
 
 def census_of(facts: Iterable[Fact]) -> bytes:
@@ -14807,6 +14994,8 @@ def admit_loss(capture: Capture, settings: Settings, asked: bool = False) -> Non
 def show_end(capture: Capture, run: Run, settings: Settings, summary: int) -> None:
     """Replay what was captured if it is small, or if no digest of it is much smaller; else print the digest."""
     small = is_replayed(capture.total, capture.status, settings)
+    if summary < 0 and 1 in capture.deaf and not small and capture.total > settings["budget", "content"]:
+        return  # a flood's digest costs time, and nobody reads it
     digest, answer = (b"", False) if small and summary < 0 else safe_digest(capture, run, settings)
     if summary >= 0 and digest:
         append_summary(capture, summary, digest)
@@ -15958,9 +16147,14 @@ def fact_address(run: Run, identity: str, settings: Settings) -> Address:
 GENERATION_FILES = 1000  # modified and untracked files up to which a generation is known
 GENERATION_BYTES = 32 * MIB  # of their content
 WALK_FILES = 200_000  # files of a walk; what is beyond is told of
+STATE_FILES = 50_000  # files up to which the state of some directories is known
 
-# No lock of the user's index, no program that a repository's own settings name, paths as they are and not as patterns.
-_GIT = ("git", "--no-optional-locks", "--literal-pathspecs", "-c", "core.fsmonitor=false", "-c", "core.quotePath=false", "-C")
+# No lock of the user's index, no program that a repository's own settings name, paths as they are and not as patterns, and a change
+# is seen though the file's size and time are as they were.
+_GIT = (
+    "git", "--no-optional-locks", "--literal-pathspecs", "-c", "core.fsmonitor=false", "-c", "core.quotePath=false",
+    "-c", "core.trustctime=true", "-c", "core.checkStat=default", "-C",
+)  # fmt: skip
 
 
 def begin_git(top: str, *words: str) -> Callable[[], Optional[bytes]]:
@@ -16139,6 +16333,7 @@ def content_hash(path: str, limit: int) -> Tuple[str, int]:
 # Variables that differ between two commands of a shell that are otherwise alike.
 _UNSTEADY = frozenset((b"_", b"SHLVL", b"OLDPWD"))
 _PACKAGES = ("site-packages", "dist-packages")
+_SUITE_SETTINGS = ("pytest.ini", ".pytest.ini", "pyproject.toml", "tox.ini", "setup.cfg")  # which pytest looks for in every directory upwards
 SHEBANG = 256  # bytes in which a script's interpreter is named
 
 
@@ -16164,8 +16359,8 @@ def packages_state(argv: Sequence[str], top: str) -> str:
     if not files:
         return ""
     places = {*files, posixpath.realpath(files[-1])}
-    prefixes = sorted({posixpath.dirname(posixpath.dirname(absolute(path))) for path in places} - {""})
-    folders = [folder for prefix in [*prefixes, home() + "/.local"] for folder in package_folders(prefix)]
+    prefixes = prefixes_of(files)
+    folders = [folder for prefix in prefixes for folder in package_folders(prefix)]
     known = tuple(folder + "/" for folder in (top, *folders))
     searched = [absolute(path) for path in getenv("PYTHONPATH").split(":") if path]
     total = sha256()
@@ -16196,6 +16391,52 @@ def interpreter_files(argv: Sequence[str]) -> List[str]:
         name = next((word for word in words if not word.endswith("/env")), "")
         name = name if program_name(name) == "python" else ""
     return []
+
+
+def prefixes_of(files: Sequence[str]) -> List[str]:
+    """Below which directories the packages are that an interpreter, named as by `interpreter_files`, finds."""
+    import posixpath
+
+    places = {*files, *map(posixpath.realpath, files[-1:])}
+    return [*sorted({posixpath.dirname(posixpath.dirname(absolute(path))) for path in places} - {""}), home() + "/.local"]
+
+
+def suite_files(argv: Sequence[str]) -> str:
+    """`files_state` of all that a test suite is known to read, git's view of it aside: also what git ignores, or was told to take for
+    unchanged, an installed package, settings in directories above."""
+    top = workspace()
+    folders = [folder for prefix in prefixes_of(interpreter_files(tool_words(argv))) for folder in package_folders(prefix)]
+    above = [top[:i] for i in range(len(top)) if top[i] == "/"]
+    settings = ["%s/%s" % (folder, name) for folder in above for name in _SUITE_SETTINGS]
+    return files_state([top, *folders], [path for path in settings if exists(path)])
+
+
+def files_state(folders: Sequence[str], files: Sequence[str]) -> str:
+    """What names everything in some directories, and some files, by places, sizes and times; what git keeps for itself is left out. ""
+    where it cannot be known: more than STATE_FILES files, a directory that cannot be read, a link to one that is elsewhere."""
+    import posixpath
+
+    within = tuple(sorted({posixpath.realpath(folder) + "/" for folder in folders}))
+    left = [folder[:-1] for folder in within if not folder.startswith(tuple(other for other in within if other != folder))]
+    seen, total = list(files), sha256()
+    try:
+        for folder in left:  # which grows
+            with posix.scandir(folder) as entries:
+                found = sorted((entry for entry in entries if entry.name != ".git"), key=lambda entry: entry.name)
+            seen += [folder, *(entry.path for entry in found)]
+            left += [entry.path for entry in found if entry.is_dir(follow_symlinks=False)]
+            if len(seen) > STATE_FILES:
+                return ""
+        for path in seen:
+            info = posix.lstat(path)
+            if info.st_mode & 0o170000 == 0o120000 and exists(path):
+                info = posix.stat(path)
+                if is_dir(path) and not (posixpath.realpath(path) + "/").startswith(within):
+                    return ""
+            total.update(fsencode("%s\0%d %d %d %d\0" % (path, info.st_ino, info.st_size, info.st_mtime_ns, info.st_ctime_ns)))
+    except OSError:
+        return ""
+    return str(total.hexdigest())
 
 
 def package_folders(prefix: str) -> List[str]:
@@ -16233,7 +16474,7 @@ def watch_suite(argv: Sequence[str]) -> Callable[[Run], None]:
 
     def note_run(run: Run) -> None:
         if before and run.status and not run.partial and suite_key(argv) == before:
-            write_all(fd, to_json({"run": run.digest, "time": now(), "key": before}).encode() + b"\n")
+            write_all(fd, to_json({"run": run.digest, "time": now(), "key": before, "files": suite_files(argv)}).encode() + b"\n")
 
     return note_run
 
@@ -16389,11 +16630,12 @@ _INSIDE = {"hash3": b"{", "slash`": b"${", "ruby": b"#{", "slash3": b"${", "slas
 # What defines a name: the words before it on its line.
 _DEFINES: Dict[str, bytes] = {
     "python": rb"(?:^|[;:])[ \t]*(?:async[ \t]+)?(?:def|class|type|cdef|cpdef)[ \t]+$",
-    "script": rb"(?:^|[\s;{}(])(?:function\b[ \t]*\*?|class|interface|type|enum|namespace|const|let|var|get|set)[ \t]+$|\bfunction[ \t]*\*[ \t]*$",
+    "script": rb"(?:^|[\s;{}(])(?:function\b[ \t]*\*?|class|interface|type|enum|namespace|const|let|var|get|set)[ \t]+(?:\w+\.)*$|\bfunction[ \t]*\*[ \t]*$"
+    rb"|(?:^|[\s;{}(,])(?:public|private|protected|readonly)[ \t]+$",
     "go": rb"^(?:func|type|var|const|package)[ \t]+(?:\([^)]*\)[ \t]*)?$|\b(?:var|const)[ \t]+$|^\t?type[ \t]+$",
     "rust": rb"(?:^|[\s{};(])(?:fn|struct|enum|union|trait|mod|type|const|static|macro_rules!|let)[ \t]+(?:(?:mut|ref)[ \t]+)*$",
     "typed": rb"(?:^|[\s{};(>])(?:class|struct|enum|union|interface|record|namespace|delegate|trait|extension|mixin)(?:[ \t]+(?:class|struct|[A-Z_]+))?[ \t]+"
-    rb"(?:\w+(?:::|\.))*$|^[ \t]*#[ \t]*define[ \t]+$|^[ \t]*typedef\b[^;]*[ \t*]$|@interface[ \t]+$",
+    rb"(?:\w+(?:::|\.))*$|^[ \t]*#[ \t]*define[ \t]+$|^[ \t]*typedef\b[^;]*[ \t*]$|@interface[ \t]+$|\busing[ \t]+$",
     "ruby": rb"(?:^|[;\s])(?:def|class|module)[ \t]+(?:\w+(?:::|\.))*$|\b(?:attr_\w+|alias|alias_method|define_method)[ \t(]+(?:[:\w]+,[ \t]*)*:?$",
     "php": rb"(?:^|[\s;{}(])(?:function[ \t]*&?|class|interface|trait|enum|const|namespace)[ \t]+(?:\w+\\)*$"
     rb"|\b(?:public|private|protected|static|var|readonly)[ \t]+(?:[\w?\\|]+[ \t]+)*\$$",
@@ -16406,7 +16648,7 @@ _DEFINES: Dict[str, bytes] = {
 _SHAPES: Dict[str, Tuple[bytes, bytes]] = {
     "python": (rb"^[ \t]*(?:\w+[ \t]*[,=][ \t]*)*$", rb"[ \t]*(?:,[ \t]*\w+[ \t]*)*(?::[^=\n]+)?=(?!=)|[ \t]*:[ \t]*[\w\"'][^\n]*$"),
     "script": (
-        rb"^[ \t]*(?:(?:export|static|async|public|private|protected|readonly|override|abstract|get|set|\*|#)[ \t]*)*$",
+        rb"^[ \t]*(?:(?:export|static|async|public|private|protected|readonly|override|abstract|get|set|\*|#)[ \t]*|[\w$]+\.)*$",
         rb"[ \t]*(?:<[^;(){}]*>)?\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)[ \t]*(?::[^;={]+)?\{|[ \t]*[:=][ \t]*(?:async[ \t]+)?(?:function\b|\([^()]*\)[ \t]*=>|\w+[ \t]*=>)",
     ),
     "go": (rb"^$", rb"(?!)"),
@@ -16421,11 +16663,13 @@ _SHAPES: Dict[str, Tuple[bytes, bytes]] = {
     "shell": (rb"(?:^|[;&|{]|\b(?:then|do|else))[ \t]*$", rb"[ \t]*\(\)"),
     "keyword": (rb"^$", rb"[ \t]*(?:::|<-[ \t]*function)"),
 }
-# In C, `struct name` before one of these only names a type.
-_TAGS = (b"struct", b"union", b"enum", b"class")
-_TAGGED = rb"[ \t]*[*&,)>]|[ \t]+\w+[ \t]*[=;,)\[(]"
+# Words that only name a type where one of these follows, as in C's `struct name *`, or C++'s `using` without a `=`.
+_NAMING = (
+    ((b"struct", b"union", b"enum", b"class"), rb"[ \t]*[*&,)>]|[ \t]+\w+[ \t]*[=;,)\[(]"),
+    ((b"using",), rb"(?![ \t]*=)"),
+)
 # A line of one of the typed languages that begins with such a word defines nothing.
-_STATEMENT = rb"[ \t}]*(?:return|else|throw|delete|case|goto|await|yield|if|while|for|switch|using|import|package|do|not|new|co_return|co_await|assert)\b"
+_STATEMENT = rb"[ \t}]*(?:return|else|throw|delete|case|goto|await|yield|if|while|for|switch|using(?![ \t]+\w+[ \t]*=)|import|package|do|not|new|co_return|co_await|assert)\b"
 _CAPITALS = rb"[A-Z][A-Z0-9_]*$"  # in Ruby, and by habit elsewhere
 
 BINARY = b"(binary)"  # the text of a site in a binary file
@@ -16553,6 +16797,8 @@ def inside_token(data: bytes, start: int, spot: int, language: Language) -> int:
         return COMMENT
     if language.lexicon == "shell":
         return USE if data[start] != 39 and rx(rb"\$\{?[!#]?$|\$\([^()]*$").search(data, max(start, spot - 80), spot) else STRING
+    if language.lexicon == "php" and rx(rb"\bdefine\([ \t]*['\"]$").search(data, max(0, start - 80), spot):
+        return DEFINITION
     opener = _INSIDE.get(language.lexicon, b"")
     if not opener or (language.lexicon == "hash3" and not rx(rb"(?i)[ft]r?$|rf$").search(data, max(0, start - 2), start)):
         return STRING
@@ -16570,7 +16816,8 @@ def definition_or_use(data: bytes, spot: int, language: Language) -> int:
     end = word.end() if word else spot + 1
     keyword = rx(_DEFINES[language.shape]).search(before)
     if keyword:
-        return USE if keyword.group().lstrip(b" \t{};(>").startswith(_TAGS) and rx(_TAGGED).match(data, end) else DEFINITION
+        text = keyword.group().lstrip(b" \t{};(>")
+        return USE if any(text.startswith(words) and rx(after).match(data, end) for words, after in _NAMING) else DEFINITION
     if language.shape in ("go", "rust", "php"):
         return USE
     head, tail = _SHAPES[language.shape]
@@ -16957,10 +17204,11 @@ def from_matches(matches: Iterable[Tuple[int, Dict[str, List[Any]]]], broken: bo
             name, inside = captures.pop("name")[0], captures.pop("in", None)
             kind, nodes = next((item for item in captures.items() if not item[0].startswith("_")), ("", []))
             if nodes and name.start_byte not in spans:
-                node, word = nodes[0], node_text(name).lstrip(":")
+                node = nodes[0]
+                scope, _, word = (node_text(name).partition("=")[0] if kind == "alias" else node_text(name)).lstrip(":#").rpartition("::")
                 last = node.end_point[0] + (node.end_point[1] > 0 or node.end_byte == node.start_byte)
                 place = (name.start_point[0] + 1, name.start_point[1])
-                spans[name.start_byte] = (node.start_byte, -node.end_byte, word, kind, node.start_point[0] + 1, last, *place, node_text(inside[0]) if inside else "")
+                spans[name.start_byte] = (node.start_byte, -node.end_byte, word, kind, node.start_point[0] + 1, last, *place, node_text(inside[0]) if inside else scope)
         elif "call" in captures:
             found.calls += [(node_text(node), node.start_point[0] + 1) for node in captures["call"]]
         elif "module" in captures:
@@ -16987,7 +17235,7 @@ def nested(spans: Iterable[Any]) -> List[Symbol]:
         while around and around[-1][0] <= start:
             around.pop()
         outer = around[-1][1] if around else None
-        if kind in ("variable", "field") and any(symbol.kind in _FUNCTIONS for _, symbol in around):
+        if kind in ("variable", "field") and not inside and outer and outer.kind in _FUNCTIONS:
             continue
         if kind == "function" and outer and outer.kind in _CONTAINERS and outer.kind not in ("module", "namespace"):
             kind = "method"
@@ -17332,13 +17580,21 @@ def find_definitions(name: str, below: Sequence[str] = ()) -> Answer:
 _LIKELY: Dict[str, Any] = {"path": "", "line": 0, "last": 0, "kind": "definition-like", "name": "", "in": "", "engine": "lexical"}
 
 
+# What stands around the name of a member, in most languages and in Python: ahead of it nothing is assigned, but in lists.
+_MEMBERS = (
+    (rb"((?:[^=]*?[\s<,;{~/:]|.*?[,;{][ \t]*)?)[(*&$#\"'!]*", rb"[ \t]*(?:(?:\|\||&&)?=(?!=)|[?!]?[:,;{}()\[<]|$|[ \t][\w*<\[(])"),
+    (rb"((?:.*?[\s,;:=])?)[(*]*", rb"[ \t]*(?:(?:[,)][ \t]*\w+[ \t]*|[,)][ \t]*)*=(?!=)|:[ \t]*[\w\"'])"),
+)
+
+
 def may_define(path: str, site: Site, word: bytes) -> bool:
     """Whether a line that does not look like a definition may be one all the same: of a member, or behind a condition."""
     if site.kind != USE or rx(_STATEMENT).match(site.text):
         return False
-    is_python = path.endswith((".py", ".pyi"))
-    after = rb"[ \t]*(?:=(?!=)|:[ \t]*[\w\"']|(?:,[ \t]*\w+[ \t]*)+=(?!=))" if is_python else rb"[ \t]*(?:=(?!=)|[:,;{()\[]|$|[ \t][\w*])"
-    return bool(rx(rb"^[ \t]*(?:[\w:.<>,?\[\]@$#\"']+[ \t*&]+)*[(*&$#]*" + rx_escape(fsdecode(word)) + after).search(site.text))
+    before, after = _MEMBERS[path.endswith((".py", ".pyi"))]
+    found = rx(rx_escape(fsdecode(word)).join((before, after))).match(site.text)
+    ahead = found.group(1).lstrip(b" \t(") if found else b"("
+    return ahead.count(b"(") <= ahead.count(b")") or b"record " in ahead  # else it is an argument
 
 
 def symbol_row(path: str, symbol: Symbol, extraction: Extraction) -> Dict[str, Any]:
@@ -18381,6 +18637,12 @@ def names_sought(steps: Sequence[QueryStep]) -> List[bytes]:
     return [fsencode(name) for name in first.words[0].split("|")] if first.stage.name in ("refs", "def", "callers") else []
 
 
+def only_path(steps: Sequence[QueryStep]) -> bytes:
+    """The one path that a query is about, b"" where there are more or none."""
+    words = steps[0].words if names_sought(steps) else []
+    return fsencode(words[1]) if len(words) == 2 else b""
+
+
 _NO_HIT = OTHER + 1  # the class of a line that is none: a context, a file's name, a message
 _VIEW_LABELS = ("definitions:", "uses:", *["mentions:"] * 4, "other hits:", "other lines:")
 
@@ -18389,11 +18651,12 @@ class SearchView:
     """What a search printed, seen by class and file. A line counts as a hit where it begins with the name of a file that exists; any other is kept
     as it is. Nothing is dropped: what is not shown is counted, and the run has it."""
 
-    __slots__ = ("names", "where", "rows", "counts", "hits", "total", "files", "searched", "secrets")
+    __slots__ = ("names", "where", "only", "rows", "counts", "hits", "total", "files", "searched", "secrets")
 
-    def __init__(self, names: Sequence[bytes], where: str = "") -> None:
+    def __init__(self, names: Sequence[bytes], where: str = "", only: bytes = b"") -> None:
         self.names = names
         self.where = where  # the directory in which the search ran, "" for this one
+        self.only = only if only and is_file(self.file_of(only)) else b""  # the one file that was searched, whose name no line has
         self.rows: List[Tuple[int, bytes]] = []  # (class, or _NO_HIT; the line as it was printed), the first SITES_KEPT
         self.counts: Dict[bytes, int] = {}  # hits in each file
         self.hits = self.total = 0
@@ -18429,7 +18692,8 @@ class SearchView:
                 number = rx(rb":(\d{1,9}):").match(line, start)
                 return (path, int(number.group(1)), line[number.end() :]) if number else (path, 0, line[start + 1 :])
             start = line.find(b":", start + 1, 4 * KIB)
-        return None
+        number = rx(rb"(\d{1,9}):").match(line) if self.only else None
+        return (self.only, int(number.group(1)), line[number.end() :]) if number else None
 
     def file_of(self, path: bytes) -> bytes:
         """Where a file is that the search named."""
@@ -18472,10 +18736,14 @@ class SearchView:
         """The rows in the order in which they are shown."""
         return sorted(self.rows, key=lambda row: row[0]) if self.is_plain else self.rows
 
-    def first_lines(self, run: Run, stream: str, most: int, limit: int) -> List[str]:
-        """The view in at most so many lines, and about so many bytes: in the first, what there is and where all of it is."""
-        body = ["  " + self.shown(clip(line, HIT_WIDTH)) for _, line in self.in_order()[: most - 1]]
-        body = body[: fitting_lines(body, limit)]
+    def within(self, run: Run, stream: str, window: int, limit: int) -> List[str]:
+        """The view in at most `window` lines, and about so many bytes: in the first, what there is and where all of it is. Of a
+        window below 0 the last lines, as they were printed."""
+        source = run.source(stream)
+        last = list(split_lines(source.slice(max(1, source.lines + window + 2), source.lines))) if window < 0 else []
+        rows = last[::-1] if window < 0 else [line for _, line in self.in_order()[: window - 1]]
+        body = ["  " + self.shown(clip(line, HIT_WIDTH)) for line in rows]
+        body = body[: fitting_lines(body, limit)][:: -1 if window < 0 else 1]
         head = "[ctx %s] %s, %s shown; all: %s get %s#%s" % (run.handle, self.numbers(), commas(len(body)), self_command(), run.handle, stream)
         return [head, *body]
 
@@ -18537,21 +18805,21 @@ def view_of_run(view: SearchView, run: Run, stream: str, settings: Settings) -> 
     return view.lines(command[:HIT_WIDTH], run, stream, settings["budget", "content"] // VIEW_PART)
 
 
-def show_search(capture: Capture, steps: Sequence[QueryStep], settings: Settings, most: int = 0) -> int:
-    """After a search: its output as it is where that is small, and has at most `most` lines if that is given; else the view of it. The
-    search's own status."""
+def show_search(capture: Capture, steps: Sequence[QueryStep], settings: Settings, window: int = 0) -> int:
+    """After a search: its output as it is where that is small, and within the window if that is given, so many first lines, or last ones
+    where it is below 0; else the view of it. The search's own status."""
     run = capture.commit()
     if run is None or capture.spool is None:
         admit_loss(capture, settings)
         return capture.outcome()
     lines: List[str] = []
     stream, content = run.streams[0], settings["budget", "content"]
-    view = SearchView(names_sought(steps))
+    view = SearchView(names_sought(steps), "", only_path(steps))
     if stream in ("stdout", "output"):
         is_large = capture.mode != "pass" and capture.total > content
-        if most and capture.mode == "hold" and (is_large or run.source(stream).lines > most):
+        if window and capture.mode == "hold" and (is_large or run.source(stream).lines > abs(window)):
             view.read(run.source(stream))
-            lines = view.first_lines(run, stream, most, content // 2)
+            lines = view.within(run, stream, window, content // 2)
         elif is_large:
             lines = view_of_run(view, run, stream, settings)
     if lines:
@@ -18579,6 +18847,8 @@ def same_failure(argv: Sequence[str], notes: Sequence[str], settings: Settings) 
     try:
         noted = from_json(notes[0]) if len(notes) == 2 else {}
         if not 0 <= now() - noted["time"] < SLICE_SECONDS or noted["key"] != suite_key(argv):
+            return None
+        if not noted["files"] or noted["files"] != suite_files(argv):
             return None
         run = resolve_run(noted["run"])
         found = facts_of(run, settings)
@@ -19584,10 +19854,11 @@ def search_seen(call: Call, run: Run, settings: Settings) -> Tuple[bytes, Dict[s
     or no line names a file."""
     segments = read_line(scan(call.command))
     shape = loop_shape(segments)
-    if not settings["guard", "collapse"] or len(segments) != 1 or segments[0].kind != "search" or segments[0].rule not in SEARCHES or not shape:
+    search = viewed_by(segments[-1]) if len({id(segment.command.pipe) for segment in segments}) == 1 else None
+    if not settings["guard", "collapse"] or not search or not shape:
         return b"", {}
-    names = alternatives(sought(segments[0])[0] or "")
-    view = SearchView([fsencode(name) for name in names], call.where)
+    pattern, paths, _ = sought(search)
+    view = SearchView([fsencode(name) for name in alternatives(pattern or "")], call.where, fsencode(paths[0]) if len(paths) == 1 else b"")
     lines = view_of_run(view, run, "output", settings)
     text = "".join(line + "\n" for line in lines if view.hits).encode("utf-8", "backslashreplace")
     return text, {"shape": shape, "rung": SHAPES[shape], "collapse_fires": 1} if text else {}
@@ -21544,7 +21815,10 @@ def outline_verb(options: Options, words: List[str]) -> int:
 def q_verb(options: Options, words: List[str]) -> int:
     """ctx q"""
     if "--from" in options:
-        return search_viewed(words, number_option(options, "--lines", 0, 2))
+        window = number_option(options, "--lines", 0, 2) or -number_option(options, "--tail", 0, 2)
+        if "--lines" in options and "--tail" in options:
+            raise CtxError("--lines and --tail: one of them", "name the first lines, or the last")
+        return search_viewed(words, window)
     if "--else" in options:
         return suite_again(words)
     steps = check_query(one_word(words, "put the whole query in quotes: ctx q 'refs NAME | group file'"))
@@ -21556,8 +21830,8 @@ def q_verb(options: Options, words: List[str]) -> int:
     return 0
 
 
-def search_viewed(words: List[str], most: int) -> int:
-    """Run somebody's own search, and show its output as a query sees it, in at most `most` lines unless that is 0; its status."""
+def search_viewed(words: List[str], window: int) -> int:
+    """Run somebody's own search, and show its output as a query sees it, within a window as `show_search` has it; its status."""
     if len(words) < 2:
         raise CtxError("--from: no command", "write ctx q 'refs NAME' --from -- rg -n NAME")
     steps, argv = check_query(words[0]), words[1:]
@@ -21568,7 +21842,7 @@ def search_viewed(words: List[str], most: int) -> int:
     patient["budget", "inline"] = settings["budget", "content"]
     capture = new_capture("run", argv, patient)
     capture.run(argv)
-    return show_search(capture, steps, settings, most)
+    return show_search(capture, steps, settings, window)
 
 
 def suite_again(words: List[str]) -> int:
@@ -22019,6 +22293,7 @@ cannot be classified. Counts are complete; the page is not, and `next:` leads on
          [("--explain", "", "only tell what each stage takes, gives and costs at most"),
           ("--from", "", "run the search behind -- and view its output: as it is where it is small, else definitions first, then the rest"),
           ("--lines", "N", "with --from: show at most so many lines, as head behind it would"),
+          ("--tail", "N", "with --from: the same as tail behind it would"),
           ("--else", "", "show the last failure of the test suite behind -- if it is certain to fail in the same way again, else run it"), _JSON],
          "Sources: %s.\nStages: %s.\ndocs/query.md has all of them with examples. Every answer is kept; its rows are lines of run:HEX." % (
              ", ".join(stage.name for stage in _SOURCE_STAGES), ", ".join(stage.name for stage in _FURTHER_STAGES)),

@@ -2,6 +2,11 @@
 
 (function_definition name: (word) @name) @function
 (variable_assignment name: (variable_name) @name) @variable
+((command
+  name: (command_name (word) @_alias)
+  argument: [(concatenation . (word) @name) (word) @name]) @alias
+  (#eq? @_alias "alias")
+  (#match? @name "^[A-Za-z_]"))
 
 (command name: (command_name (word) @call))
 

@@ -7,6 +7,8 @@
 (interface_declaration name: (identifier) @name) @interface
 (enum_declaration name: (identifier) @name) @enum
 (record_declaration name: (identifier) @name) @record
+(record_declaration (parameter_list (parameter name: (identifier) @name) @field))
+(using_directive name: (identifier) @name) @type
 (delegate_declaration name: (identifier) @name) @type
 (method_declaration name: (identifier) @name) @method
 (constructor_declaration name: (identifier) @name) @constructor

@@ -29,6 +29,10 @@
 (preproc_def name: (identifier) @name) @macro
 (preproc_function_def name: (identifier) @name) @macro
 (declaration declarator: (identifier) @name) @variable
+(declaration declarator: (function_declarator declarator: (parenthesized_declarator
+  (pointer_declarator declarator: (identifier) @name)))) @variable
+(declaration declarator: (init_declarator declarator: (function_declarator declarator: (parenthesized_declarator
+  (pointer_declarator declarator: (identifier) @name))))) @variable
 (declaration declarator: (init_declarator declarator: (identifier) @name)) @variable
 (declaration declarator: (array_declarator declarator: (identifier) @name)) @variable
 (declaration declarator: (init_declarator declarator: (array_declarator declarator: (identifier) @name))) @variable

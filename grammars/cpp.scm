@@ -29,6 +29,10 @@
 (preproc_def name: (identifier) @name) @macro
 (preproc_function_def name: (identifier) @name) @macro
 (declaration declarator: (identifier) @name) @variable
+(declaration declarator: (function_declarator declarator: (parenthesized_declarator
+  (pointer_declarator declarator: (identifier) @name)))) @variable
+(declaration declarator: (init_declarator declarator: (function_declarator declarator: (parenthesized_declarator
+  (pointer_declarator declarator: (identifier) @name))))) @variable
 (declaration declarator: (init_declarator declarator: (identifier) @name)) @variable
 (declaration declarator: (array_declarator declarator: (identifier) @name)) @variable
 (declaration declarator: (init_declarator declarator: (array_declarator declarator: (identifier) @name))) @variable
@@ -38,6 +42,14 @@
 (call_expression function: [(identifier) @call (field_expression field: (field_identifier) @call)])
 
 (function_definition declarator: (reference_declarator (function_declarator declarator: (identifier) @name))) @function
+(function_definition declarator: (function_declarator declarator: (template_function name: (identifier) @name))) @function
+(function_definition declarator: (pointer_declarator declarator: (function_declarator
+  declarator: (template_function name: (identifier) @name)))) @function
+(function_definition declarator: (reference_declarator (function_declarator
+  declarator: (template_function name: (identifier) @name)))) @function
+(function_definition declarator: (function_declarator declarator: (qualified_identifier
+  scope: (_) @in name: (template_function name: (identifier) @name)))) @method
+(type_definition declarator: [(primitive_type) @name (reference_declarator (type_identifier) @name)]) @type
 (function_definition declarator: (function_declarator
   declarator: [(field_identifier) (destructor_name) (operator_name)] @name)) @method
 (function_definition declarator: (pointer_declarator declarator: (function_declarator declarator: (field_identifier) @name))) @method
@@ -61,7 +73,9 @@
 
 (class_specifier name: [(type_identifier) @name (template_type name: (type_identifier) @name)] body: (_)) @class
 (struct_specifier name: (template_type name: (type_identifier) @name) body: (_)) @struct
-(namespace_definition name: (namespace_identifier) @name) @namespace
+(class_specifier name: (qualified_identifier scope: (_) @in name: (type_identifier) @name) body: (_)) @class
+(struct_specifier name: (qualified_identifier scope: (_) @in name: (type_identifier) @name) body: (_)) @struct
+(namespace_definition name: [(namespace_identifier) @name (nested_namespace_specifier (namespace_identifier) @name)]) @namespace
 (alias_declaration name: (type_identifier) @name) @type
 (concept_definition name: (identifier) @name) @type
 

@@ -4,6 +4,7 @@
 (interface_declaration name: (identifier) @name) @interface
 (enum_declaration name: (identifier) @name) @enum
 (record_declaration name: (identifier) @name) @record
+(record_declaration parameters: (formal_parameters (formal_parameter name: (identifier) @name) @field))
 (annotation_type_declaration name: (identifier) @name) @interface
 (method_declaration name: (identifier) @name) @method
 (constructor_declaration name: (identifier) @name) @constructor

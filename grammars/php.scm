@@ -9,6 +9,10 @@
 (function_definition name: (name) @name) @function
 (method_declaration name: (name) @name) @method
 (const_declaration (const_element (name) @name)) @constant
+(function_call_expression
+  function: (name) @_define
+  arguments: (arguments . (argument (string (string_content) @name)))
+  (#eq? @_define "define")) @constant
 (property_declaration (property_element (variable_name (name) @name))) @field
 (property_promotion_parameter name: (variable_name (name) @name)) @property
 

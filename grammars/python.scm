@@ -2,9 +2,10 @@
 
 (class_definition name: (identifier) @name) @class
 (function_definition name: (identifier) @name) @function
-(type_alias_statement left: (type (identifier) @name)) @type
+(type_alias_statement left: (type [(identifier) @name (generic_type (identifier) @name)])) @type
 (assignment left: (identifier) @name) @variable
-(assignment left: (pattern_list (identifier) @name)) @variable
+(assignment left: [(pattern_list (identifier) @name) (tuple_pattern (identifier) @name)]) @variable
+(assignment left: [(pattern_list (list_splat_pattern (identifier) @name)) (tuple_pattern (list_splat_pattern (identifier) @name))]) @variable
 
 (call function: [(identifier) @call (attribute attribute: (identifier) @call)])
 (decorator [(identifier) @call (attribute attribute: (identifier) @call)])

@@ -5,11 +5,19 @@
 (method name: (_) @name) @function
 (singleton_method name: (_) @name) @function
 (alias name: (_) @name) @function
-(assignment left: (constant) @name) @constant
+(assignment left: [(constant) @name (scope_resolution name: (constant) @name)]) @constant
+(assignment left: (left_assignment_list (constant) @name)) @constant
+(operator_assignment left: (constant) @name) @constant
+(assignment left: (global_variable) @name) @variable
 (call
   method: (identifier) @_attribute
   arguments: (argument_list (simple_symbol) @name)
   (#match? @_attribute "^attr_")) @field
+
+(call
+  method: (identifier) @_alias
+  arguments: (argument_list . (simple_symbol) @name)
+  (#any-of? @_alias "alias_method" "define_method" "alias_attribute")) @function
 
 (call method: [(identifier) (constant)] @call)
 

@@ -10,7 +10,7 @@
 (associated_type name: (type_identifier) @name) @type
 (mod_item name: (identifier) @name) @module
 (const_item name: (identifier) @name) @constant
-(static_item name: (identifier) @name) @variable
+(static_item name: (identifier) @name) @static
 (macro_definition name: (identifier) @name) @macro
 (enum_variant name: (identifier) @name) @constant
 (field_declaration name: (field_identifier) @name) @field

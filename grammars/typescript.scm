@@ -8,7 +8,7 @@
 (enum_declaration name: (identifier) @name) @enum
 (enum_body (property_identifier) @name @constant)
 (enum_assignment name: (property_identifier) @name) @constant
-(internal_module name: (identifier) @name) @namespace
+(internal_module name: [(identifier) @name (nested_identifier [(identifier) (property_identifier)] @name)]) @namespace
 (module name: (identifier) @name) @namespace
 (function_declaration name: (identifier) @name) @function
 (generator_function_declaration name: (identifier) @name) @function
@@ -18,6 +18,10 @@
 (abstract_method_signature name: (property_identifier) @name) @method
 (public_field_definition name: [(property_identifier) (private_property_identifier)] @name) @field
 (property_signature name: (property_identifier) @name) @field
+(class_declaration name: (_) @in body: (class_body (method_definition parameters: (formal_parameters
+  [(required_parameter (accessibility_modifier) pattern: (identifier) @name)
+   (required_parameter "readonly" pattern: (identifier) @name)
+   (optional_parameter (accessibility_modifier) pattern: (identifier) @name)] @field))))
 (variable_declarator name: (identifier) @name value: [(arrow_function) (function_expression) (generator_function)]) @function
 (variable_declarator name: (identifier) @name) @variable
 (assignment_expression

@@ -59,6 +59,16 @@ def home(tmp_path, monkeypatch):
 
 
 @pytest.fixture
+def box(home, tmp_path, monkeypatch):
+    """A store and a working directory of one's own, with what runs in them: a Box."""
+    from harness import Box
+
+    box = Box(home, tmp_path, monkeypatch)
+    yield box
+    box.close()
+
+
+@pytest.fixture
 def run_ctx(home):
     """run_ctx(*args, input=None, env=None, cwd=None, timeout=60) runs ctx.py in `home` and returns a CompletedProcess of bytes.
 

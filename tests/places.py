@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -33,6 +34,20 @@ def workspace(home, tmp_path, monkeypatch):
     monkeypatch.chdir(top)
     monkeypatch.setenv("PWD", str(top))
     return top
+
+
+@pytest.fixture
+def repository(workspace, monkeypatch):
+    """The workspace (a Path) as an empty repository, in which git asks for no name."""
+    if not shutil.which("git"):
+        pytest.skip("no git")
+    for name in ("AUTHOR", "COMMITTER"):
+        monkeypatch.setenv("GIT_%s_NAME" % name, "a")
+        monkeypatch.setenv("GIT_%s_EMAIL" % name, "a@example.com")
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
+    shutil.rmtree(str(workspace / ".git"))
+    subprocess.run(["git", "init", "-q", str(workspace)], check=True)
+    return workspace
 
 
 @pytest.fixture

@@ -14,22 +14,16 @@ import signal
 import socket
 import subprocess
 import time
+from types import SimpleNamespace
 
 import pytest
-from harness import LINUX, PYTHON, Box, alive, can_mount, program, python, status_of, wait_for
+from harness import LINUX, PYTHON, alive, can_mount, program, python, status_of, wait_for
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import ctx
 
 linux = pytest.mark.skipif(not LINUX, reason="looks into /proc")
-
-
-@pytest.fixture
-def box(home, tmp_path, monkeypatch):
-    box = Box(home, tmp_path, monkeypatch)
-    yield box
-    box.close()
 
 
 def same(box, command, *flags, **options):
@@ -698,6 +692,15 @@ def test_a_reader_that_goes_ends_a_child_as_it_would_without_ctx(box):
         done = box.plain(["bash", "-c", script, "sh", *program()], timeout=60)
         assert done.stdout == b"141 0\n" and done.stderr == b""
         assert box.last().partial == "reader gone" and box.bytes(box.last()).startswith(b"y\ny\n")
+
+
+def test_no_digest_is_made_that_nobody_reads(monkeypatch):
+    made = []
+    monkeypatch.setattr(ctx, "safe_digest", lambda *given: made.append(given) or (b"digest\n", False))
+    for deaf in ({2}, {1}):
+        capture = SimpleNamespace(total=ctx.MIB, status=141, deaf=deaf, show=lambda fd, data: None)
+        ctx.show_end(capture, None, ctx.default_settings(), -1)
+    assert len(made) == 1
 
 
 def test_a_child_that_ignores_SIGPIPE_gets_its_error(box):

@@ -19,7 +19,7 @@ import threading
 import time
 
 import pytest
-from harness import Box, can_mount, program, python, wait_for
+from harness import can_mount, program, python, wait_for
 
 import ctx
 
@@ -57,13 +57,6 @@ class Faults:
             return real(*args, **options)
 
         return call
-
-
-@pytest.fixture
-def box(home, tmp_path, monkeypatch):
-    box = Box(home, tmp_path, monkeypatch)
-    yield box
-    box.close()
 
 
 def in_process(box, scenario, faults):

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import gzip
 import json
-import os
 import re
 from pathlib import Path
 
 import pytest
+from cases import same_place
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -76,17 +76,6 @@ def parse(text, status=1, stream="output"):
     return ctx.parse_diagnostics([ctx.Source.of_bytes(stream, text)], status)
 
 
-def same(truth, found):
-    """Whether two spellings name one place: the output may add the directory, the truth may lack the column."""
-    return (
-        truth == found
-        or found.startswith(truth + ":")
-        or found.endswith("/" + truth)
-        or truth.endswith("/" + found)
-        or os.path.normpath(truth) == os.path.normpath(found)
-    )
-
-
 def check(name, sources, status, truth, numbers=True):
     found = ctx.parse_diagnostics(sources, status)
     facts = [fact for evidence in found for fact in evidence.facts]
@@ -98,9 +87,9 @@ def check(name, sources, status, truth, numbers=True):
     assert [text for text in truth["identities"] + truth["messages"] if text not in census] == []
     places = {fact.location.decode("utf-8", "replace") for fact in facts if fact.kind != "step"}
     known = set(truth["locations"]) or {""}  # without any, the facts are packages: none has a place
-    assert [place for place in sorted(known - places - {""}) if not any(same(place, other) for other in places)] == []
+    assert [place for place in sorted(known - places - {""}) if not any(same_place(place, other) for other in places)] == []
     if truth["facts"]:
-        assert [place for place in sorted(places - known) if not any(same(other, place) for other in known)] == []
+        assert [place for place in sorted(places - known) if not any(same_place(other, place) for other in known)] == []
         count = sum(1 for fact in facts if fact.kind != "step")
         assert count == truth["facts"] or (truth["fold"] or name.startswith("dg_ci")) and 0 < count
     if status != 0:

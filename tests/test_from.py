@@ -10,7 +10,7 @@ import subprocess
 import sys
 
 import pytest
-from harness import Box, status_of
+from harness import Box, program, status_of
 
 import ctx
 
@@ -179,6 +179,49 @@ def test_no_search_is_shown_in_more_lines_than_asked(box):
             cut += 1
             assert done.stdout.count(b"\n") <= 6 and box.bytes(done.stdout[9:21].decode(), "stdout") == plain.stdout, argv
     assert cut > 5
+
+
+@TOOLS
+@pytest.mark.parametrize("count", [2, 7, 40, 5000])
+def test_a_window_at_the_end_is_kept(box, count):
+    flood(box)
+    argv = ["rg", "-n", "--sort", "path", "total", "."]
+    plain = box.plain(argv).stdout.split(b"\n")[:-1]
+    done = box.ctx("q", "--tail", str(count), "refs total | group file", "--from", "--", *argv)
+    head, *shown = done.stdout.decode().split("\n")[:-1]
+    assert done.returncode == 0 and len(shown) < count
+    assert [line[2:] for line in shown] == [ctx.visible(line) for line in plain[len(plain) - len(shown) :]]
+    assert ", %d shown;" % len(shown) in head and (len(shown) == count - 1 or count == 5000 and len(shown) > 200)
+    address = re.search(r"; all: .* get (run:[0-9a-f]{12}#stdout)$", head).group(1)
+    assert box.ctx("get", address, "--all").stdout.split(b"\n")[:-1] == plain
+    assert box.ctx("q", "--tail", "5", "--lines", "5", "refs total", "--from", "--", *argv).returncode == 2
+
+
+def test_a_search_in_one_file_shows_its_definitions_first(box):
+    (box.work / "one.py").write_bytes(b"# total\n" + b"    return total(x)\n" * 2000 + b"def total(x):\n")
+    for words, first in ((["--lines", "30"], "  2002:def total(x):"), ([], "definitions:")):
+        done = box.ctx("q", *words, 'refs "total|Cart" "one.py" | group file', "--from", "--", "grep", "-n", "total\\|Cart", "one.py")
+        head, second, *rest = done.stdout.decode().split("\n")[:-1]
+        assert "2,002 lines, 2,002 hits in 1 file" in head and second == first
+        assert rest[0].startswith("  2:    return" if words else "  2002:def total(x):") and len(rest) < (30 if words else 600)
+
+
+@pytest.mark.parametrize("command", ["grep -rna total . | grep -v return", "grep -rna total . | grep -v '^./f0' | head -20", "grep -rna total . | grep -iv DEF | tail -9",
+                                     "grep -rna total . | grep nothing", "grep -rna total . | grep '(' | head -5 2>/dev/null"])  # fmt: skip
+def test_what_filters_leave_of_a_search_is_viewed(box, command):
+    flood(box, files=100)
+    verdict = ctx.judge(command, ctx.Facts("ctx", reads=True, collapse=True))
+    changed = ctx.with_edits(command, verdict.edits).replace("| ctx ", "| %s " % " ".join(map(ctx.shell_word, program())))
+    assert verdict.fires == 1
+    plain, done = (box.plain(["bash", "-c", line]) for line in (command, changed))
+    assert (done.returncode, done.stderr) == (plain.returncode, plain.stderr)
+    lines = plain.stdout.split(b"\n")[:-1]
+    window = int(re.search(r"(?:head|tail) -(\d+)|$", command).group(1) or 5000)
+    if done.stdout != plain.stdout:
+        assert done.stdout.count(b"\n") <= window
+        assert set(lines) <= set(box.bytes(done.stdout[9:21].decode(), "stdout").split(b"\n"))
+    else:
+        assert len(plain.stdout) <= ctx.BUDGET_CONTENT
 
 
 @TOOLS

@@ -121,7 +121,7 @@ def source_files(count=40):
             file.write("# Symbol\n" + "x = Symbol(%d)\n" % i * 30 + "def Symbol(x):\n    pass\n")
 
 
-@pytest.mark.parametrize("command", ["grep -rn 'Symbol' .", "grep -rnE '(Symbol)' ."])
+@pytest.mark.parametrize("command", ["grep -rn 'Symbol' .", "grep -rn Symbol . | grep -v none | grep -i SYM", "grep -rnE '(Symbol)' ."])
 def test_a_flood_of_hits_is_seen_definitions_first(gate, command):
     source_files()
     found = subprocess.run(["sh", "-c", command], stdout=subprocess.PIPE, check=True).stdout.decode()

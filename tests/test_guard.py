@@ -329,6 +329,9 @@ def test_a_line_is_of_the_class_of_its_heaviest_part(typed, cls):
         ("rg 'a.b'", "pattern-search"),
         ("grep -n foo a.py", ""),
         ("rg foo a.py b.py", ""),
+        ("grep -n 'foo\\|bar' a.py", "identifier-search"),
+        ("grep -n 'foo b\\|bar' a.py", ""),
+        ("grep 'foo\\|bar'", ""),
         ("cat f | grep foo", ""),
         ("pytest -q", "suite"),
         ("go test ./...", "suite"),
@@ -357,9 +360,29 @@ def test_shapes(typed, shape):
         ("rg -S 'a|b' x | head -n 50", "ctx q --lines 50 'refs \"a|b\" | group file' --from -- rg -S 'a|b' x | head -n 50"),
         *(("rg foo | head%s" % n, "ctx q --lines %d 'refs foo | group file' --from -- rg foo | head%s" % (lines, n))
           for n, lines in (("", 10), (" -20", 20), (" -n20", 20), (" -n 20 2>/dev/null", 20))),
+        ("rg foo | tail -20", "ctx q --tail 20 'refs foo | group file' --from -- rg foo | tail -20"),
+        ("rg foo / | tail", "ctx q --tail 10 'refs foo | group file' --from -- rg foo / | tail"),
+        # behind the last stage that only leaves lines out
+        ("grep -rn foo . | grep -v test", "grep -rn foo . | ctx q 'refs foo | group file' --from -- grep -v test"),
+        ("grep -rn 'a b' . 2>/dev/null | grep -v x | grep -iE 'y|z' | head -40",
+         "grep -rn 'a b' . 2>/dev/null | grep -v x | ctx q --lines 40 'search \"a b\" | files' --from -- grep -iE 'y|z' | head -40"),
+        ("cd a && rg foo | grep -ve x -e y | tail -n 30", "cd a && rg foo | ctx q --tail 30 'refs foo | group file' --from -- grep -ve x -e y | tail -n 30"),
+        *((typed, typed) for typed in ("rg foo | grep -n x", "rg foo | grep -c x", "rg foo | grep -o x", "rg foo | grep x f", "rg foo | grep -v x | wc -l",
+                                       "rg foo > f | grep x", "cat f | grep x", "rg -c foo | grep x", "rg foo | sort | grep x", "rg foo | grep -A2 x", "rg foo / | grep x | head -20",
+                                       "rg foo | rg x", "ls | grep x | grep y")),
+        # some names in one file
+        ("grep -n 'a\\|b' f.py | head -30", "ctx q --lines 30 'refs \"a|b\" \"f.py\" | group file' --from -- grep -n 'a\\|b' f.py | head -30"),
+        ("rg -n 'a|b' f.py", "ctx q 'refs \"a|b\" \"f.py\" | group file' --from -- rg -n 'a|b' f.py"),
+        ("grep -e a -e b f.py g.py", "ctx q 'refs \"a|b\" | group file' --from -- grep -e a -e b f.py g.py"),
+        # what is sought, whatever options are ahead of it
+        *(("%s" % typed, "ctx q 'refs foo | group file' --from -- %s" % typed) for typed in (
+            "rg --sort path foo", "rg -n -A 3 -B2 foo src", "grep -rnA 3 foo .", "grep -rnefoo src", "grep -rn src -e foo", "rg -r X foo", "rg -tjs -m5 foo", "grep -rn --regexp=foo .",
+            "grep -rn --include '*.py' -- foo .", "grep -rnE foo src", "grep -rnT foo ." )),
+        ("grep -rn -f names .", "ctx run -- grep -rn -f names ."),
+        ("rg -n -- -foo src", "ctx q 'search \"-foo\" | files' --from -- rg -n -- -foo src"),
         # what is no plain window, or may be long in coming, stays
         *((typed, typed) for typed in ("rg foo | head -4", "rg foo | head -n -9", "rg foo | head -c 99", "rg foo | head -20 f", "rg foo | head -5 0",
-                                       "rg foo | tail -20", "rg foo | head -20 | cat", "rg foo | wc -l", "rg foo / | head -20", "rg foo ../x | head -20",
+                                       "rg foo | tail -4", "rg foo | tail -n +20", "rg foo | head -20 | tail -9", "rg foo | sed -n 5,20p", "rg foo | head -20 | cat", "rg foo | wc -l", "rg foo / | head -20", "rg foo ../x | head -20",
                                        "rg foo ~ | head -20", "rg foo $X | head -20", "rg foo | head -20 > f", "set -o pipefail; rg foo | head -20",
                                        "rg -c foo src", "rg -c foo | head -20", "x=$(rg foo)", "cat f | grep -r foo", "rg foo &")),
         ("rg $X src", "ctx run -- rg $X src"),

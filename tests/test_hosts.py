@@ -709,7 +709,7 @@ def test_without_what_was_inserted_a_command_is_what_it_was(ask, rules, started,
     changed = answer.get("overwrite") or answer.get(NESTED, {}).get("updatedInput") if answer else None
     if changed:
         text = changed["CommandLine" if host == "antigravity" else "command"].replace(started + " run -- ", "")
-        text = re.sub(re.escape(started) + r" q (?:--lines \d+ )?'(?:[^']|'\\'')*' --(?:from|else) -- ", "", text)
+        text = re.sub(re.escape(started) + r" q (?:--(?:lines|tail) \d+ )?'(?:[^']|'\\'')*' --(?:from|else) -- ", "", text)
         while started + " tap --for " in text:
             head, tail = text.split(started + " tap --for ", 1)
             words = ctx.scan(tail.replace("'\\''", "    ")).commands[0].words

@@ -13,19 +13,12 @@ from pathlib import Path
 
 import pytest
 import receipts
-from harness import Box, program, wait_for
+from harness import program, wait_for
 
 import ctx
 
 SCHEMA = Path(__file__).resolve().parent.parent / "docs" / "plan.schema.json"
 PAGE = SCHEMA.parent / "plans.md"
-
-
-@pytest.fixture
-def box(home, tmp_path, monkeypatch):
-    box = Box(home, tmp_path, monkeypatch)
-    yield box
-    box.close()
 
 
 def seq(box, *steps, flags=(), **options):

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
-import os
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -59,16 +57,9 @@ class TestPrice:
 
 
 @pytest.fixture
-def shop(workspace, monkeypatch):
+def shop(repository):
     """A repository of three commits and a change, the workspace (a Path), in which a failing pytest can be captured."""
-    if not shutil.which("git"):
-        pytest.skip("no git")
-    for name in ("AUTHOR", "COMMITTER"):
-        monkeypatch.setenv("GIT_%s_NAME" % name, "a")
-        monkeypatch.setenv("GIT_%s_EMAIL" % name, "a@example.com")
-    monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
-    shutil.rmtree(workspace / ".git")
-    git("init", "-q", ".")
+    workspace = repository
     (workspace / "tests").mkdir()
     (workspace / "data.json").write_text('[{"name": "a", "size": 1}, {"name": "b", "size": 20}, {"name": "c", "size": 3}]\n')
     for text in (SHOP.replace("sum", "max"), SHOP + "# one\n", SHOP):

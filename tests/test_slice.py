@@ -324,3 +324,55 @@ def test_a_hook_that_fails_forgets(agent):
     agent.runs()
     agent.ctx("hook", "claude", "PreToolUse", input=b"{")
     assert agent.runs()
+
+
+# ── what git does not tell
+
+
+def rewritten_in_place(path, text):
+    """Change a file and leave its size and times as they were."""
+    info = path.stat()
+    path.write_text(text)
+    os.utime(str(path), ns=(info.st_atime_ns, info.st_mtime_ns))
+
+
+@pytest.mark.parametrize("change", ["an ignored file", "in an ignored directory", "assumed unchanged", "skipped", "a link that leads out", "an installed package",
+                                    "with its time kept", "settings above", "a new file above", "no more ignored file"])  # fmt: skip
+def test_an_edit_of_which_git_is_not_told(agent, change):
+    packed = agent.packages / "mod.py"
+    packed.write_text("x = 1\n")
+    ignored, folder, outside, above = agent.work / "ignored", agent.work / "build", agent.tmp / "outside", agent.work.parent / "tox.ini"
+    folder.mkdir()
+    for path in (ignored, folder / "file", outside, above):
+        path.write_text("1\n")
+    (agent.work / ".gitignore").write_text("ignored\nbuild/\n")
+    (agent.work / "link").symlink_to(outside)
+    for words in (["add", "."], ["-c", "user.name=n", "-c", "user.email=e", "commit", "-qm", "m"]):
+        subprocess.run(["git", *words], cwd=str(agent.work), check=True)
+    flag = {"assumed unchanged": "--assume-unchanged", "skipped": "--skip-worktree"}.get(change)
+    if flag:
+        subprocess.run(["git", "update-index", flag, "value"], cwd=str(agent.work), check=True)
+    subprocess.run(["git", "config", "core.trustctime", "false"], cwd=str(agent.work), check=True)
+    assert agent.runs() and not agent.runs() and agent.runs()
+    edits = {
+        "an ignored file": lambda: ignored.write_text("2\n"), "in an ignored directory": lambda: rewritten_in_place(folder / "file", "2\n"),
+        "a link that leads out": lambda: outside.write_text("2\n"), "an installed package": lambda: packed.write_text("x = 2\n"),
+        "with its time kept": lambda: rewritten_in_place(agent.work / "value", "4\n"), "settings above": lambda: above.write_text("2\n"),
+        "a new file above": lambda: (agent.work.parent / "pytest.ini").write_text("x"), "no more ignored file": ignored.unlink,
+    }  # fmt: skip
+    edits.get(change, lambda: (agent.work / "value").write_text("4\n"))()
+    assert agent.runs() and not agent.runs()
+
+
+def test_files_that_cannot_be_known(agent):
+    (agent.tmp / "elsewhere").mkdir()
+    (agent.work / "folder").symlink_to(agent.tmp / "elsewhere")
+    assert agent.runs() and agent.runs()
+    (agent.work / "folder").unlink()
+    assert agent.runs() and not agent.runs()
+
+
+@pytest.mark.parametrize("line", ["echo 1 | %s", "%s < value", "%s <<< 1", "cat value | timeout 50 %s"])
+def test_what_the_suite_reads_from_the_line(agent, line):
+    command = line.replace("%s", agent.suite)
+    assert agent.runs(command) and agent.runs(command)

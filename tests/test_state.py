@@ -11,18 +11,11 @@ import tempfile
 import threading
 
 import pytest
-from harness import ROOT, Box, python
+from harness import ROOT, python
 from hypothesis import given
 from hypothesis import strategies as st
 
 import ctx
-
-
-@pytest.fixture
-def box(home, tmp_path, monkeypatch):
-    box = Box(home, tmp_path, monkeypatch)
-    yield box
-    box.close()
 
 
 @pytest.fixture

@@ -15,20 +15,13 @@ import threading
 import time
 
 import pytest
-from harness import Box, program
+from harness import program
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ctx
 
 HOUR, DAY = 3600, 86400
-
-
-@pytest.fixture
-def box(home, tmp_path, monkeypatch):
-    box = Box(home, tmp_path, monkeypatch)
-    yield box
-    box.close()
 
 
 @pytest.fixture

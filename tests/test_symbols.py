@@ -432,6 +432,80 @@ def test_members_that_do_not_look_like_definitions_are_found(workspace):
     assert names_of(ctx.find_definitions("NAME")) == [("a.go", 4, "field"), ("b.rs", 2, "constant"), ("c.py", 2, "variable"), ("c.py", 4, "variable")]
 
 
+# Found beside Universal Ctags on public packages: a definition of NAME, and what kind it is.
+DEFINITIONS = [
+    ("a.cs", "class A {\n    public bool NAME<T>(PyObject o, out T? v) => true;\n}\n", "method"),
+    ("a.cs", "class A {\n    static (PyType, B.C?) NAME(IntPtr p) => p;\n}\n", "method"),
+    ("a.cs", "class A {\n    static readonly D<P, (Q, R.S?)> NAME\n        = new();\n}\n", "field"),
+    ("a.cs", "using NAME = System.Int32;\n", "type"),
+    ("a.cs", "record A(int NAME);\n", "field"),
+    ("a.java", "class A {\n    /*package*/ void NAME() {\n    }\n}\n", "method"),
+    ("a.java", "class A {\n    /* package */ static final String NAME = \"x\";\n}\n", "field"),
+    ("a.java", "record A(int NAME) {}\n", "field"),
+    ("a.rs", "struct A {\n    pub(crate) NAME: Option<B>,\n}\n", "field"),
+    ("a.rs", "fn f() {\n    struct A {\n        NAME: u8,\n    }\n}\n", "field"),
+    ("a.rs", "fn f() {\n    static NAME: u8 = 1;\n}\n", "static"),
+    ("a.go", "package a\n\ntype T struct {\n\tNAME <-chan Time\n}\n", "field"),
+    ("a.go", "package a\n\ntype T struct{ NAME []int }\n", "field"),
+    ("a.ts", "interface A {\n  NAME<T>(url: string): B<T>;\n}\n", "method"),
+    ("a.ts", "interface A {\n  NAME?: boolean;\n}\n", "field"),
+    ("a.ts", "class A {\n  constructor(public readonly NAME?: string, b = 1) {}\n}\n", "field"),
+    ("a.ts", "class A {\n  constructor(\n    private NAME: B,\n  ) {}\n}\n", "field"),
+    ("a.ts", "class A {\n  private NAME: B;\n}\n", "field"),
+    ("a.ts", "class A {\n  #NAME = 1;\n}\n", "field"),
+    ("a.ts", "namespace A.NAME {\n}\n", "namespace"),
+    ("a.ts", "type A = { f: string; NAME(): void };\n", "method"),
+    ("a.tsx", "class A {\n  constructor(protected NAME: B) {}\n}\n", "field"),
+    ("a.js", "global.NAME = function(text) {\n};\n", "function"),
+    ("a.rb", "class A\n  alias_method :NAME, :other\nend\n", "method"),
+    ("a.rb", "class A\n  define_method(:NAME) { 1 }\nend\n", "method"),
+    ("a.rb", "B, NAME = 1, 2\n", "constant"),
+    ("a.rb", "NAME ||= 1\n", "constant"),
+    ("a.rb", "A::NAME = 1\n", "constant"),
+    ("a.php", "<?php\ndefine('NAME', 2);\n", "constant"),
+    ("a.sh", "alias NAME='ls -l'\n", "alias"),
+    ("a.sh", "lib::NAME() {\n  :\n}\n", "function"),
+    ("a.py", "type NAME[T] = list[T]\n", "type"),
+    ("a.py", "(b, NAME) = 1, 2\n", "variable"),
+    ("a.py", "b, *NAME = 1, 2\n", "variable"),
+    ("a.py", "def f():\n    class A:\n        NAME = 1\n", "field"),
+    ("a.c", "int (*NAME)(int);\n", "variable"),
+    ("a.cpp", "using NAME = int;\n", "type"),
+    ("a.cpp", "template <class T>\nusing NAME = std::vector<T>;\n", "type"),
+    ("a.cpp", "typedef T& NAME;\n", "type"),
+    ("a.cpp", "typedef int NAME;\n", "type"),
+    ("a.cpp", "enum { B = 1, NAME = 2 };\n", "constant"),
+    ("a.cpp", "enum A {\n  B=1, NAME=2\n};\n", "constant"),
+    ("a.cpp", "template <> int NAME<float>(float* to) { return 1; }\n", "function"),
+    ("a.cpp", "template <> T* NAME<float>(float* to) { return 0; }\n", "function"),
+    ("a.cpp", "array<decltype(f(A())), N> NAME(array<A, N> a) { return a; }\n", "function"),
+    ("a.cpp", "namespace a::NAME {\n}\n", "namespace"),
+    ("a.cpp", "class A<B>::NAME {\n  int x;\n};\n", "class"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("path, text, kind", DEFINITIONS)
+def test_every_form_of_a_definition_is_found(workspace, path, text, kind):
+    pytest.importorskip("tree_sitter")
+    name = ctx.kind_of_file(path).name
+    pytest.importorskip("tree_sitter_" + ctx._GRAMMARS.get(name, name).split()[0].replace("-", "_"))
+    (workspace / path).write_text(text)
+    line = text[: text.index("NAME")].count("\n") + 1
+    assert names_of(ctx.find_definitions("NAME")) == [(path, line, kind)]
+
+
+@pytest.mark.parametrize("path, text", [
+    ("a.cpp", "using namespace NAME;\n"), ("a.cpp", "using NAME::x;\n"), ("a.ts", "f(public_, NAME);\n"), ("a.py", "f(NAME=1)\n"), ("a.js", "x.NAME(1);\n"),
+    ("a.php", "<?php\necho 'NAME';\n"), ("a.ts", "function f(a: B) {\n  const NAME = 1;\n}\n"), ("a.rs", "fn f() {\n    let NAME = 1;\n}\n"),
+])  # fmt: skip
+def test_what_only_looks_like_one_is_none(workspace, path, text):
+    pytest.importorskip("tree_sitter")
+    name = ctx.kind_of_file(path).name
+    pytest.importorskip("tree_sitter_" + ctx._GRAMMARS.get(name, name).split()[0].replace("-", "_"))
+    (workspace / path).write_text(text)
+    assert names_of(ctx.find_definitions("NAME")) == []
+
+
 def test_what_was_not_parsed_is_unknown(workspace, monkeypatch):
     monkeypatch.setattr(ctx, "PARSE_FILES", 1)
     files(workspace, a_py="def NAME(): pass\n", b_py="if x:\n    NAME = 1\n")

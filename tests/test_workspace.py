@@ -16,23 +16,30 @@ needs_git = pytest.mark.skipif(not shutil.which("git"), reason="no git")
 
 
 @pytest.fixture
-def tree(workspace, monkeypatch):
+def tree(repository):
     """tree({path: text}, …) commits files one commit after the other in a real repository, the workspace (a Path)."""
-    for name in ("AUTHOR", "COMMITTER"):
-        monkeypatch.setenv("GIT_%s_NAME" % name, "a")
-        monkeypatch.setenv("GIT_%s_EMAIL" % name, "a@example.com")
-    monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
-    shutil.rmtree(workspace / ".git")
-    run("init", "-q", ".")
 
     def commit(*commits):
         for files in commits:
-            write(workspace, files)
+            write(repository, files)
             run("add", "-A")
             run("commit", "-q", "-m", " ".join(sorted(files)))
-        return workspace
+        return repository
 
     return commit
+
+
+@pytest.fixture
+def unreadable_b(monkeypatch):
+    """No directory b can be read, not even by root."""
+    scandir = ctx.posix.scandir
+
+    def refuse(path):
+        if path.endswith(b"/b/"):
+            raise PermissionError(13, "Permission denied", path)
+        return scandir(path)
+
+    monkeypatch.setattr(ctx.posix, "scandir", refuse)
 
 
 def run(*words):
@@ -62,16 +69,8 @@ def test_files_are_those_that_git_does_not_ignore(tree):
     assert listed(top, ["c d"]) == ["c d/é\n.txt"]
 
 
-def test_directories_whose_files_are_unknown_are_told(tmp_path, monkeypatch):
+def test_directories_whose_files_are_unknown_are_told(tmp_path, unreadable_b, monkeypatch):
     write(tmp_path, {"a/1": "", "a/2": "", "b/c/3": "", "d/4": ""})
-    scandir = ctx.posix.scandir
-
-    def refuse(path):
-        if path.endswith(b"/b/"):
-            raise PermissionError(13, "Permission denied", path)
-        return scandir(path)
-
-    monkeypatch.setattr(ctx.posix, "scandir", refuse)
     missed = []
     assert ctx.walked_files(str(tmp_path), [], missed) == [b"a/1", b"a/2", b"d/4"] and missed == [b"b/"]
     monkeypatch.setattr(ctx, "WALK_FILES", 1)
@@ -80,17 +79,9 @@ def test_directories_whose_files_are_unknown_are_told(tmp_path, monkeypatch):
     assert len(missed) == 2 and set(found) | {b"a/1", b"a/2", b"d/4"} == {b"a/1", b"a/2", b"d/4"} and len(found) in (1, 2)
 
 
-def test_a_search_says_which_directories_it_could_not_read(workspace, monkeypatch):
+def test_a_search_says_which_directories_it_could_not_read(workspace, unreadable_b):
     shutil.rmtree(str(workspace / ".git"))
     write(workspace, {"ctx.toml": "", "a/x.py": "total = 1\n", "b/y.py": "total = 2\n"})
-    scandir = ctx.posix.scandir
-
-    def refuse(path):
-        if path.endswith(b"/b/"):
-            raise PermissionError(13, "Permission denied", path)
-        return scandir(path)
-
-    monkeypatch.setattr(ctx.posix, "scandir", refuse)
     for text in ("refs total", "search total", "files"):
         answer = ctx.run_query(ctx.check_query(text))
         assert "unknown: 1 file was not read (b/)" in answer.remarks, text
