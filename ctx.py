@@ -10459,7 +10459,7 @@ ANY_DIAGNOSTICS: List[Dialect] = [
     Dialect("diagnostics", (b"@parcel/",), (rb"@parcel/[\w/-]+: (?P<message>[^\n]+)\n  (?P<path>[^\s:][^:\n]*)" + _AT_COLUMN + rb"$",)),
     # one whose title is a path of suites repeats what a test runner says
     Dialect("diagnostics", (b"::error ", b"::warning ", b"::notice "),
-        (rb"::(?P<severity>error|warning|notice) (?:(?:(?:file|f)=(?P<path>[^,:\n]+)|line=(?P<line>\d+)|col=(?P<col>\d+)|title=(?P<code>(?:(?! (?:>|\xe2\x80\xba) )[^,:\n])*[^,:\s])(?=[,:])|\w+=[^,:\n]*),?)+::"
+        (rb"::(?P<severity>error|warning|notice) (?:(?:(?:file|f)=(?P<path>[^,:\n]+)|line=(?P<line>\d+)|col=(?P<col>\d+)|title=(?P<code>(?:(?! (?:>|\xe2\x80\xba) )[^,:\n])*[^,:\s])(?=[,:])|(?!title=)\w+=[^,:\n]*),?)+::"
             rb"(?P<message>(?:(?!%0A)[^\n])+)",), severity={b"notice": "style"}),
     Dialect("diagnostics", (b" ==> ", b"% confidence)", b" imported but unused", b"undefined name", b"is assigned to but never used", b" in public ", b" in private ", b" at module level:", b": D00", b"] [",
         b"Imports are incorrectly", b"Error: ", b"PHP "),
