@@ -10206,7 +10206,7 @@ DIAGNOSTICS: List[Dialect] = [
         _NO_CODE + _AT_PATH + rb"\.(?:pyi?|ipynb|pyx))" + _AT_LINE
             + rb"(?::\d+:\d+)?: (?P<severity>error|warning): (?P<message>[^\n]*?)(?:(?:\n(?! {4}|[^\s:]+:(?:\d+:)+ |"
             rb"[^\s:]+: note: |Found \d)[^\n]+?){0,5}?(?: +| ?\n ?)(?P<code>\[[a-z][a-z-]*\]))?$",
-        _NO_CODE + _AT_PATH + rb"\.pyi?): (?P<severity>error): " + _REST),
+        _NO_CODE + rb"(?P<path>(?:[A-Za-z]:)?(?![>|+=*#'\"`$<-])[^\s:]+\.pyi?): (?P<severity>error): " + _REST),
         summary=(rb"Found (?P<errors>\d+) errors? in (?P<files>\d+) files? \((?:checked|errors prevented)",),
         success=rb"Success: no issues found in \d+ source file", claims=("errors",), more=rb" {4}|\S+: note: "),
     Dialect("pyright", (b" - error: ", b" - warning: ", b" - information: "),
