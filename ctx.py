@@ -9572,7 +9572,7 @@ _SPARSE = 300  # bytes for each line that holds a literal; where these are close
 
 # what runners of tasks put before each line: turbo, nx and lerna, pnpm -r, docker compose and foreman, concurrently and Ant
 _TASK = (
-    rb"(?m)^(?:[\w@./-]+:[a-z][\w:-]*:|@[\w.-]+/[\w.-]+:|[\w@.-]*[/.][\w@./-]* [a-z][\w:-]*:|[A-Za-z][\w.-]* +\|"
+    rb"(?m)^(?:[\w@./-]+:[a-z][\w:-]*:(?! cache (?:miss|hit|bypass))|@[\w.-]+/[\w.-]+:|[\w@.-]*[/.][\w@./-]* [a-z][\w:-]*:|[A-Za-z][\w.-]* +\|"
     rb"| *\[(?![A-Z]+\]|(?:error|warn|warning|info|debug|trace|fatal|notice|verbose|success|ok)\])[\w@./: -]{1,40}\])(?: |$)"
 )
 
@@ -10313,7 +10313,8 @@ _AT_PATH = (
 )
 _NO_CODE = rb"(?![^\n]*[a-z]\]$)"
 _CODED = rb"(?=(?:[A-Za-z]:)?[^:\n]*:(?:cell \d+:)?\d+(?::\d+)?: \[?[A-Zi])"  # most lines fail here, which is fast
-_HEADING = rb"(?P<path>(?:[A-Za-z]:)?(?!\s|[^\n]*  )[^\n:;{}=]*[^\s:;{}=,.])"  # one with nothing else in its line, and no columns
+# one with nothing else in its line: absolute or with a suffix, as the end of a line that was cut is neither
+_HEADING = rb"(?P<path>(?:[A-Za-z]:(?=[\\/])|(?=/)|(?=[^\n]*\.\w+$))(?!\s|[^\n]*  )[^\n:;{}=]*[^\s:;{}=,.])"
 _AT_COLUMN = rb":(?P<line>\d+):(?P<col>\d+)"
 _AT_LINE = rb":(?P<line>\d+)(?::(?P<col>\d+))?"
 _REST = rb"(?P<message>[^\n]*)"
@@ -10399,7 +10400,7 @@ DIAGNOSTICS: List[Dialect] = [
         _NO_CODE + _AT_PATH + rb"\.(?:pyi?|ipynb|pyx))" + _AT_LINE
             + rb"(?::\d+:\d+)?: (?P<severity>error|warning): (?P<message>[^\n]*?)(?:(?:\n(?! {4}|[^\s:]+:(?:\d+:)+ |"
             rb"[^\s:]+: note: |Found \d)[^\n]+?){0,5}?(?: +| ?\n ?)(?P<code>\[[a-z][a-z-]*\]))?$",
-        _NO_CODE + _AT_PATH + rb"\.pyi?): (?P<severity>error): " + _REST),
+        _NO_CODE + rb"(?P<path>(?:[A-Za-z]:)?(?![>|+=*#'\"`$<-])[^\s:]+\.pyi?): (?P<severity>error): " + _REST),
         summary=(rb"Found (?P<errors>\d+) errors? in (?P<files>\d+) files? \((?:checked|errors prevented)",),
         success=rb"Success: no issues found in \d+ source file", claims=("errors",), more=rb" {4}|\S+: note: "),
     Dialect("pyright", (b" - error: ", b" - warning: ", b" - information: "),
@@ -10634,7 +10635,7 @@ DIAGNOSTICS: List[Dialect] = [
     Dialect("vite", (b"error during build", b"\xe2\x95\xad\xe2\x94\x80["),
         (rb"\[(?P<code>[A-Z][A-Z_]+)\] (?P<message>[^\n]+)\n +\xe2\x95\xad\xe2\x94\x80\[ (?P<path>[^\n]+?)" + _AT_COLUMN + rb" \]",
         rb"error during build:\n(?!Build failed)(?P<message>[^\n]+)(?:\n(?:[^\n]*\n){0,3}?file: (?P<path>[^\n:]+)"
-            rb"(?::(?P<line>\d+):(?P<col>\d+))?)?"), success=rb"\xe2\x9c\x93 built in ", sign=rb"^error during build|^vite v\d",
+            rb"(?::(?P<line>\d+):(?P<col>\d+))?)?"), success=rb"\xe2\x9c\x93 built in ", sign=rb"^error during build|^vite v\d|^ ERROR  Build failed with \d+ error",
         more=rb"[^\n]|$"),
     Dialect("docker", (b"failed to solve", b"returned a non-zero code"),
         (rb" > (?P<step>\[[^\]\n]*\d+/\d+\] [^\n]*):(?:\n(?!------)[^\n]*){0,60}\n------\n(?P<path>[^\s:]+):(?P<line>\d+)$",
@@ -10649,11 +10650,12 @@ ANY_DIAGNOSTICS: List[Dialect] = [
         _AT_PATH + rb"\.\w{1,8})\((?P<line>\d+)(?:,(?P<col>\d+))?\): (?P<severity>error|warning|fatal error)"
             rb"(?: (?P<code>[A-Z]+\d+))?: " + _REST)),
     Dialect("diagnostics", ("─[".encode(), b",-["), (_FRAMED,), severity=_GLYPHS, more=rb" |$"),
+    Dialect("diagnostics", (b"@parcel/",), (rb"@parcel/[\w/-]+: (?P<message>[^\n]+)\n  (?P<path>[^\s:][^:\n]*)" + _AT_COLUMN + rb"$",)),
     # one whose title is a path of suites repeats what a test runner says
     Dialect("diagnostics", (b"::error ", b"::warning ", b"::notice "),
         (rb"::(?P<severity>error|warning|notice) (?:(?:(?:file|f)=(?P<path>[^,:\n]+)|line=(?P<line>\d+)|col=(?P<col>\d+)|title=(?P<code>(?:(?! (?:>|\xe2\x80\xba) )[^,:\n])*[^,:\s])(?=[,:])|(?!title=)\w+=[^,:\n]*),?)+::"
             rb"(?P<message>(?:(?!%0A)[^\n])+)",), severity={b"notice": "style"}),
-    Dialect("diagnostics", (b" ==> ", b"% confidence)", b" imported but unused", b"undefined name", b"is assigned to but never used", b": D", b"]",
+    Dialect("diagnostics", (b" ==> ", b"% confidence)", b" imported but unused", b"undefined name", b"is assigned to but never used", b" in public ", b" in private ", b" at module level:", b": D00", b"] [",
         b"Imports are incorrectly", b"Error: ", b"PHP "),
         (_AT_PATH + rb"):(?P<line>\d+): (?P<message>(?P<code>[\w'-]+) ==> [^\n]+)",
         _AT_PATH + rb"\.pyi?):(?P<line>\d+): (?P<message>[^\n]+) \(\d+% confidence(?:, \d+ lines?)?\)$",
@@ -12646,7 +12648,7 @@ def _du(page: _Page) -> List[Evidence]:
         return []
     if not all(path == b"total" or b"/" in path or path == sized[-1][1] for _, path, _, _ in sized):
         return []
-    return [page.evidence("listing", [page.row("directory", path, size, n, 0, value) for n, path, size, value in sized], {"directories": len(sized)})]
+    return [page.evidence("listing", [page.row("directory", path, size, n, 0, value) for n, path, size, value in sized], {"paths": len(sized)})]
 
 
 # what may stand before each path: git ls-files -s, git ls-tree -r [-l]; find -ls; checksums

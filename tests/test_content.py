@@ -364,6 +364,34 @@ def pieces():
 MARKS = rb"[\s:#(),\[\]]+|\xe2\x80\xba|>"
 
 
+@pytest.mark.parametrize(
+    "around",
+    [
+        b"%s",
+        b"Updating 0a1b2c3..4d5e6f7\nFast-forward\n%s create mode 100644 src/new.py\n",
+        b"Auto-merging src/a.py\nMerge made by the 'ort' strategy.\n%s delete mode 100644 src/a.py\n rename src/{c.py => d.py} (96%%)\n",
+    ],
+)
+def test_statistics_as_git_diff_merge_and_pull_print_them(around):
+    stat = b" src/a.py (gone)           |  2 --\n src/new.py (new +x)        | 10 ++++++++++\n 2 files changed, 10 insertions(+), 2 deletions(-)\n"
+    evidence = examine(around % stat)
+    assert rows(evidence) == {"src/a.py": "2 changed", "src/new.py": "10 changed"}
+    assert (evidence.totals, evidence.claimed) == ({"files": 2, "insertions": 10, "deletions": 2}, 2)
+
+
+def test_marks_of_words_and_of_tasks_are_no_sections():
+    for line in (b"[-line %d-]{+changed+}", b"[%d] ", b"[lint] "):
+        evidence = examine(b"".join((line % n if b"%" in line else line) + b"\nsome text\n" for n in range(20)))
+        assert evidence is None or evidence.profile != "document/v1"
+
+
+def test_a_spelling_checker_and_a_task_are_no_search():
+    said = [b"a.md:%d:5 - Unknown word (wrod%d)\n" % (n, n) for n in range(1, 9)]
+    assert ctx.parse_searches([ctx.Source.of_bytes("stdout", b"".join(said))], 1) == []
+    said = [b"@org/web:   %d:5  error  no\n" % n for n in range(1, 9)]
+    assert ctx.parse_searches([ctx.Source.of_bytes("stdout", b"".join(said))], 1) == []
+
+
 @settings(deadline=None)
 @given(st.lists(st.sampled_from(pieces()), min_size=1, max_size=8), st.sampled_from([0, 1, None]))
 def test_any_mixture_of_real_lines(blocks, status):

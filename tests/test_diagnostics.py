@@ -497,6 +497,89 @@ def test_no_identity_that_the_output_does_not_hold(cuts, ways):
         assert all(number in shown for number in re.findall(rb":(\d+)", fact.location[len(path) :])) or b'"' in shown
 
 
+# ── who speaks in front of a line ──
+
+STYLISH = b"/w/src/my dir (x)/a b.js\n  3:9  error  'x' is not defined  no-undef\n\n1 problem\n"
+TASKS = ("web:lint: ", "@org/web:lint: ", "@org/web: ", "packages/web lint: ", "web-1  | ", "web.1   | ", "[lint] ", "[0] ")
+
+
+def dressed(text, before):
+    return b"".join(before.encode() + line + b"\n" for line in text.split(b"\n"))
+
+
+@pytest.mark.parametrize("before", TASKS)
+def test_the_name_of_a_task_is_no_part_of_its_lines(before):
+    (evidence,) = parse(dressed(STYLISH, before))
+    assert [(fact.identity, fact.first) for fact in evidence.facts] == [(b"/w/src/my dir (x)/a b.js:3:9 no-undef", 2)]
+
+
+def test_what_turbo_says_of_its_cache_is_no_turn():
+    one, two = (dressed(STYLISH.replace(b"a b", name), name.decode() + ":lint: ") for name in (b"one", b"two"))
+    (evidence,) = parse(b"two:lint: cache miss, executing 0a1b\none:lint: cache hit, replaying logs 0a1b\n" + one + two)
+    assert [fact.location for fact in evidence.facts] == [b"/w/src/my dir (x)/%s.js:3:9" % name for name in (b"one", b"two")]
+
+
+def test_lines_of_tasks_in_turns_stay_as_they_are():
+    one, two = (dressed(STYLISH.replace(b"a b", name), name.decode() + ":lint: ").split(b"\n") for name in (b"one", b"two"))
+    assert parse(b"\n".join(line for pair in zip(one, two) for line in pair)) == []
+
+
+@pytest.mark.parametrize("before", ["[ERROR] ", "[error] ", "[INFO] "])
+def test_a_level_is_no_task(before):
+    assert parse(dressed(STYLISH, before)) == []
+
+
+def test_an_indented_line_keeps_its_blanks_behind_a_stamp():
+    text = dressed(b'  /w/a.py:3:9 - error: Type is bad\n    "x" is no "y" (reportArgumentType)\n', "2026-03-01T10:00:00.123456Z 01O ")
+    assert [fact.identity for evidence in parse(text) for fact in evidence.facts] == [b"/w/a.py:3:9 reportArgumentType"]
+
+
+# ── what is no file ──
+
+
+@pytest.mark.parametrize("end", [b"no-undef", b"@scope/no-undef", b"eslint(no-undef)", b"Use let instead.    no-undef"])
+def test_the_end_of_a_line_is_no_file(end):
+    assert parse(end + b"\n  3:9  error  'x' is not defined  no-undef\n") == []
+
+
+@pytest.mark.parametrize("line", [b"Error at a.c:3:4: error: x", b"in a.c:3:4: error: x", b"from src b.c:3:4: error: x"])
+def test_a_sentence_is_no_file(line):
+    assert [fact.location for evidence in parse(line + b"\n") for fact in evidence.facts if b" " in fact.location] == []
+
+
+# ── formats that many tools share ──
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"::error file=src/a b.js,line=3,col=9,title=no-undef::'x' is not defined",
+        b"::error title=no-undef,file=src/a b.js,line=3,endLine=3,col=9,endColumn=10::'x' is not defined",
+        b"::error line=3,col=9,file=src/a b.js,title=no-undef::'x' is not defined%0Amore of it",
+    ],
+)
+def test_annotations_of_a_ci_system(line):
+    (evidence,) = parse(line + b"\n")
+    assert [(fact.identity, fact.message) for fact in evidence.facts] == [(b"src/a b.js:3:9 no-undef", b"'x' is not defined")]
+
+
+def test_a_summary_that_counts_problems_is_no_success():
+    assert parse(b"Checked 4 files in 55ms. No fixes applied.\nFound 4 errors.\n") == []
+
+
+def test_problems_that_a_summary_counts_by_level_or_in_all():
+    line = b"a.js: line 3, col 9, Error - 'x' is not defined. (no-undef)\n"
+    assert [evidence.claimed for evidence in parse(line + b"\n1 problem\n")] == [1]
+    assert [evidence.claimed for evidence in parse(b"error: x (no-undef) at a.js:3:9:\n\n2 errors and 1 warning found.\n")] == [3]
+
+
+def test_gold_and_msvc():
+    text = b"/usr/bin/ld.gold: error: b.o: multiple definition of 'dup'\nc.c:1: error: undefined reference to 'f'\n"
+    assert {fact.identity for evidence in parse(text) for fact in evidence.facts} >= {b"multiple definition of 'dup'"}
+    (evidence,) = parse(b"my dir/a.cpp(3,9): error: no such thing\n")
+    assert [fact.location for fact in evidence.facts] == [b"my dir/a.cpp:3:9"]
+
+
 # ── the table, and what users add to it ──
 
 
