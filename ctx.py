@@ -14850,7 +14850,8 @@ class Digest:
     def listed(self, budget: int, detailed: Sequence[Sequence[int]], rough: float, only_failing: bool = False) -> List[Item]:
         """Every identity, or each of what failed: in the most of some details that leaves room for the messages, or else, but for the
         first, takes no more than the `rough` share; none where nothing fits."""
-        for details in detailed:
+        count = sum(fact.kind in contract_of(e).failing or not only_failing for e in self.found for fact in required_facts(e))
+        for details in detailed if count < budget else ():  # a line takes more than a token
             sections = self.census_sections(details, only_failing)
             identities, messages = self.needs(sections)
             fits = rough if details in DETAILS[1:3] else CENSUS_SHARE * (rough > 0)
@@ -14918,24 +14919,26 @@ class Digest:
         brief = kinds <= {kind for evidence in self.found for kind in contract_of(evidence).brief}
         headings = dict.fromkeys(heading for e in self.found for kind, heading in contract_of(e).required.items() if kind in kinds)
         self.census = "blob:" + keep_derived(self.run, census_of(self.facts()))[:HANDLE_DIGITS]
-        rows = self.by_file(facts) + ([] if brief else self.histogram("by message", map(class_of, facts)))
+        class_by = {message: class_of(message) for message in {fact.message for fact in facts}}
+        classes = [b"" if brief else class_by[fact.message] for fact in facts]
+        rows = self.by_file(facts) + ([] if brief else self.histogram("by message", classes))
         claimed = self.receipt.claimed - (self.receipt.known - len(facts))
-        heading = "%s: %s/%d inline" % (" and ".join(headings), "%d", claimed)
-        room = self.room - self.spare - taken - price([*rows, heading, *self.closing()])
-        groups, width = self.foremost(facts, brief, room)
+        heading = " and ".join(headings) + ": %d/%d inline"
+        room = self.room - self.spare - taken - price([*rows, heading % (claimed, claimed), *self.closing()])
+        groups, width = self.foremost(facts, classes, brief, room)
         inline = sum(len(group.facts) for group in groups)
         self.receipt.retrievable = len(facts) - inline
         self.receipt.inline = self.receipt.known - self.receipt.retrievable
-        section = self.identities(heading % inline, groups, TERSE, brief, width)
+        section = self.identities(heading % (inline, claimed), groups, TERSE, brief, width)
         section.children[:0] = [self.place(Item(row)) for row in rows]
         return section
 
-    def foremost(self, facts: Sequence[Fact], brief: bool, room: int) -> Tuple[List[Group], int]:
-        """As many of some facts as there is room for, in groups, and the width of their messages: the first ones, whose messages are
-        cut before one is left out, and go before one is; then one of each further class and group; then any."""
+    def foremost(self, facts: Sequence[Fact], classes: Sequence[bytes], brief: bool, room: int) -> Tuple[List[Group], int]:
+        """As many of some facts as there is room for, in groups, and the width of their messages. Those of the foremost are cut, and then
+        left out, before one of these facts is; no other stands without its message."""
         groups = [Group(fact) for fact in facts] if brief else grouped(facts)
         group_of = {id(fact): at for at, group in enumerate(groups) for fact in group.facts}
-        order, news = in_turn(facts, groups)
+        order, news = in_turn(facts, classes, groups)
         context = price(visible(quote.text) for group in groups[:FOREMOST] for quote in group.context)
         less = max(room * FLOOD_SHARE, room - context)
 
@@ -14971,12 +14974,12 @@ class Digest:
         return price(lines)
 
     def by_file(self, facts: Sequence[Fact]) -> List[str]:
-        """How many facts each file has, the directory that holds all of them said once."""
+        """How many facts each file has, the directory that holds all of them said once unless it is short."""
         files = [file_of(fact) for fact in facts]
-        least, most_of = min(files), max(files)
-        same = next((at for at, (one, other) in enumerate(zip(least, most_of)) if one != other), min(len(least), len(most_of)))
-        directory = least[: least.rfind(b"/", 0, same) + 1]
-        if len(directory) < 10 or least == most_of:
+        first, last = min(files), max(files)
+        same = next((at for at, (one, other) in enumerate(zip(first, last)) if one != other), min(len(first), len(last)))
+        directory = first[: first.rfind(b"/", 0, same) + 1]
+        if len(directory) < 10 or first == last:
             return self.histogram("by file", files)
         return self.histogram("by file in " + self.sheet.name(directory), [file[len(directory) :] for file in files])
 
@@ -15068,22 +15071,22 @@ def most(low: int, high: int, fits: Callable[[int], bool]) -> int:
     return low
 
 
-def in_turn(facts: Sequence[Fact], groups: Sequence[Group]) -> Tuple[List[Fact], int]:
+def in_turn(facts: Sequence[Fact], classes: Sequence[bytes], groups: Sequence[Group]) -> Tuple[List[Fact], int]:
     """Facts in the order in which a flood has room for them: the worst ones, one of each class, the output's first ones, one of each
     group; and how many these are; then a second one of each group, and so on."""
     worst = sorted(facts, key=lambda fact: -fact.value)[:FOREMOST]
-    classes = reversed(list({class_of(fact): fact for fact in reversed(facts)}.values()))
+    kinds = dict(zip(reversed(classes), reversed(facts)))
     told = sorted(facts, key=lambda fact: (fact.stream, fact.first))
-    turn = [*worst, *classes, *told[:FOREMOST], *(group.facts[0] for group in groups)]
+    turn = [*worst, *reversed(list(kinds.values())), *told[:FOREMOST], *(group.facts[0] for group in groups)]
     ranks = {id(fact): rank for group in groups for rank, fact in enumerate(group.facts)}
     told.sort(key=lambda fact: ranks[id(fact)])
     return list({id(fact): fact for fact in turn + told}.values()), len({id(fact) for fact in turn})
 
 
-def class_of(fact: Fact) -> bytes:
-    """What kind of complaint a fact's message is: the words before its first colon, without what it quotes and counts."""
+def class_of(message: bytes) -> bytes:
+    """What kind of complaint a message is: the words before its first colon, without what it quotes and counts."""
     varies = rb"(?<!\w)(['\"`])(?!\s)[^'\"`]{1,200}\1(?!\w)|\xe2\x80\x98.{1,200}?\xe2\x80\x99|(?<![\w.])\d+(?!\w)"
-    return rx(varies).sub("…".encode(), steady(fact.message)).partition(b":")[0].strip()
+    return rx(varies).sub("…".encode(), steady(message)).partition(b":")[0].strip()
 
 
 def census_of(facts: Iterable[Fact]) -> bytes:
