@@ -27,6 +27,7 @@
   ])
 ])
 (macro_invocation macro: [(identifier) @call (scoped_identifier name: (identifier) @call)])
+((token_tree (identifier) @call . (token_tree) @_given) (#match? @_given "^[(]"))
 (struct_expression name: [(type_identifier) @call (scoped_type_identifier name: (type_identifier) @call)])
 
 (use_declaration argument: (_) @module)

@@ -487,13 +487,14 @@ def test_diagnose_shows_each_cause_with_its_frame_its_last_change_and_what_it_ca
     text = done.stdout.decode()
     assert done.returncode == 0 and ctx.estimate_tokens(done.stdout) <= 1000
     first, second = text.partition("findings:\n")[2].split("counter-evidence:")[0].split("    1 failure: ")
-    assert first.split("\n")[1:3] == ["    2 failures: ZeroDivisionError: division by zero", "      test_shop.py::test_total, test_shop.py::TestPrice::test_price"]
+    assert first.split("\n")[1:3] == ["    2 failures: ZeroDivisionError: division by zero", "      test_shop.py::test_total, …::TestPrice::test_price"]
     assert "  in function price_of, lines 9-10\n" in first and ": a shop\n" in first and "\n      > 10      return sum(items) / rate\n" in first
-    assert "called from shop.py:6, test_shop.py:5\n" in first
+    assert "called from shop.py:6: return price_of(self.items, rate)\n        from test_shop.py:5\n" in first
     address = next(word for word in first.split() if word.startswith("repo:shop.py:9-10@"))
     assert shop.ctx("get", address).stdout == b"def price_of(items, rate):\n    return sum(items) / rate\n"
-    assert "> 13          assert 3 == (" in second and "calls function price_of  repo:shop.py:9-10@" in second
-    assert "written-since  none" in text
+    assert "> 13          assert 3 == (" in second and "last change" not in second  # which is that of the first
+    assert second.count("repo:") == 1 and "callees  none" in second  # what it calls is what the first is in
+    assert "written-since  none" in text and "no row" not in text
 
 
 def test_diagnose_tells_what_was_written_since_the_run_and_what_is_not_committed(shop, failed):
@@ -502,13 +503,22 @@ def test_diagnose_tells_what_was_written_since_the_run_and_what_is_not_committed
     os.utime(path, (2**31, 2**31))
     text = ask(shop, "--intent", "diagnose", "--run", failed).stdout.decode()
     assert "    shop.py  1" in text.partition("counter-evidence:")[2] and "last change: not committed" in text
-    assert "in-changed  ok  2 rows" in text
+
+
+def test_diagnose_shows_what_a_wrong_value_comes_from(shop):
+    path = shop.work / "shop.py"
+    path.write_text(SHOP.replace("sum(items) / rate", "sum(items) - rate"))
+    (shop.work / "test_shop.py").write_text("from shop import Cart\n\n\ndef test_total():\n    total = Cart().total(1)\n    assert total == 1\n")
+    assert shop.run(TESTS["run"].split()).returncode == 1
+    text = ask(shop, "--intent", "diagnose").stdout.decode().partition("  callees  ")[2]
+    assert "    function price_of  repo:shop.py:9-10@" in text and "called at shop.py:6: return price_of(self.items, rate)\n      last change: not committed\n" in text
+    assert "        10      return sum(items) - rate\n" in text
 
 
 def test_diagnose_takes_the_newest_run_of_a_command_and_names_other_failures(shop, failed):
     assert shop.run(["sh", "-c", "exit 3"]).returncode == 3
     done = ask(shop, "--intent", "diagnose", "--plan")
-    assert json.loads(done.stdout)["nodes"][0]["query"] == "fails %s" % shop.last().handle and b"failed, too: %s" % failed.encode() in done.stderr
+    assert json.loads(done.stdout)["nodes"][0]["query"] == "fails %s | shared-cause" % shop.last().handle and b"failed, too: %s" % failed.encode() in done.stderr
     (shop.work / "test_shop.py").write_text("def test():\n    pass\n")
     assert shop.run(TESTS["run"].split()).returncode == 0
     assert failed.encode() not in ask(shop, "--intent", "diagnose", "--plan").stderr
