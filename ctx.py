@@ -17552,7 +17552,7 @@ class AnswerPage:
         name = visible(fsencode(rows[0]["path"]))
         texts = [self.site_line(row) for row in rows[: max(1, self.budget // 8)]]
         count = len(texts)
-        while count:
+        while count > 0:  # a budget that is overdrawn leaves room for none
             head = [] if count == 1 else ["  " + name]
             lines = [*opening, *head, *((("    " if head else "  %s:" % name) + text) for text, _ in texts[:count])]
             if price(lines) <= self.budget or (count == 1 and not self.shown):
@@ -19154,6 +19154,19 @@ def member_mistakes(value: Dict[str, Any], schema: Dict[str, Any], at: str) -> I
             yield place, "unknown key %s" % quoted(key), nearest(key, list(known), "its keys are")
 
 
+def without(value: Dict[str, Any], at: str, wrong: Sequence[str], schema: Dict[str, Any]) -> Dict[str, Any]:
+    """An object of a schema without those of its members that are wrong, a list with one of them altogether."""
+    kept = {}
+    for key, member in value.items():
+        place = "%s/%s" % (at, key.replace("~", "~0").replace("/", "~1"))
+        known = schema["properties"].get(key, {})
+        if isinstance(member, dict) and known.get("type") == "object":
+            kept[key] = without(member, place, wrong, known)
+        elif place not in wrong and not any(other.startswith(place + "/") for other in wrong):
+            kept[key] = member
+    return kept
+
+
 class Node:
     """One step of a plan. `edges` are the ids that must be over before it, `inputs` those of them whose rows it rests on; `gives` and
     `fields` are of its rows; `sources` those that its query may begin with."""
@@ -19215,18 +19228,19 @@ class NodeResult:
 class Plan:
     """Checked nodes in the order of the plan, its limits, and the results so far."""
 
-    __slots__ = ("title", "seconds", "tokens", "nodes", "results", "mistakes")
+    __slots__ = ("title", "seconds", "tokens", "nodes", "vague", "results", "mistakes")
 
     def __init__(self, data: bytes, allowed: Optional[Sequence[str]], tokens: int) -> None:
         """Read a plan, and find everything that is wrong with it. `allowed` are the command lines that it may run, None all; `tokens` is
         the usual budget."""
         self.title, self.seconds, self.tokens = "", PLAN_SECONDS, tokens
         self.nodes: Dict[str, Node] = {}
+        self.vague: Set[str] = set()  # nodes with which something is wrong, so that nobody knows their rows
         self.results: Dict[str, NodeResult] = {}
         try:
             value = from_json(data)
         except ValueError as error:
-            self.mistakes: List[Mistake] = [("", "not JSON (%s)" % error, "write an object as docs/plan.schema.json has it")]
+            self.mistakes: List[Mistake] = [("", "not JSON%s" % ("" if str(error) == "not JSON" else " (%s)" % error), "write an object as docs/plan.schema.json has it")]
             return
         self.mistakes = list(shape_mistakes(value, PLAN_SCHEMA))
         if not isinstance(value, dict) or not isinstance(value.get("nodes"), list):
@@ -19234,8 +19248,8 @@ class Plan:
         wrong = [at for at, _, _ in self.mistakes]
         for number, spec in enumerate(value["nodes"][:NODES_MAX]):
             at = "/nodes/%d" % number
-            if not any(place == at or place.startswith(at + "/") for place in wrong):
-                self.add(Node(at, spec), allowed)
+            if isinstance(spec, dict):
+                self.add(at, without(spec, at, wrong, PLAN_SCHEMA["properties"]["nodes"]["items"]), at in wrong, allowed)
         if not any(place.startswith(("/limits", "/title")) for place in wrong):
             limits = value.get("limits", {})
             self.title, self.seconds, self.tokens = value.get("title", ""), limits.get("seconds", PLAN_SECONDS), limits.get("tokens", tokens)
@@ -19243,8 +19257,14 @@ class Plan:
                 fix = "%d of them need at least %d" % (len(self.nodes), (len(self.nodes) + 2) * NODE_TOKENS)
                 self.mistakes.append(("/limits/tokens", "too few for the lines that the nodes have", fix))
 
-    def add(self, node: Node, allowed: Optional[Sequence[str]]) -> None:
-        """Check one node against those before it, and take it in."""
+    def add(self, at: str, spec: Dict[str, Any], is_vague: bool, allowed: Optional[Sequence[str]]) -> None:
+        """Check what is of the right form of one node against those before it, and take it in."""
+        if "id" not in spec:
+            return
+        if is_vague or not any(act in spec for act in NODE_ACTS):
+            self.vague.add(spec["id"])
+            return
+        node = Node(at, spec)
         if node.id in self.nodes:
             self.mistakes.append((node.at + "/id", "%s is there already" % quoted(node.id), "give each node a name of its own"))
         self.mistakes += [(node.at + place, what, fix) for place, what, fix in self.node_mistakes(node)]
@@ -19265,18 +19285,23 @@ class Plan:
         named += [("/when/node", name, node.edges) for name in [spec.get("when", {}).get("node")] if name]
         named += [("/against", name, node.edges) for name in [spec.get("against")] if name]
         for place, name, into in named:
-            if name in self.nodes:
-                into.append(name)
-            else:
-                yield place, "%s is no earlier node" % quoted(name), nearest(name, list(self.nodes), "earlier ones are") if self.nodes else "it is the first"
+            into += [name] * (name in self.nodes)
+            yield from self.not_earlier(place, name)
         if each and node.act not in ("query", "run"):
             yield "/foreach", "not with %s" % node.act, "write it with query or run"
         elif each and ITEM not in spec[node.act]:
             yield "/" + node.act, "no %s for the value of foreach" % ITEM, "write %s where it belongs" % ITEM
-        fields = self.nodes[each["node"]].fields if each.get("node") in self.nodes else None
+        fields = self.nodes[each["node"]].fields if each.get("node") in self.nodes and "field" in each else None
         if fields is not None and each["field"] not in fields:
             yield "/foreach/field", "%s has no field %s" % (each["node"], quoted(each["field"])), nearest(each["field"], fields, "fields are")
-        yield from NODE_ACTS[node.act][0](self, node)
+        for mistake in NODE_ACTS[node.act][0](self, node):
+            self.vague.add(node.id)
+            yield mistake
+
+    def not_earlier(self, place: str, name: str) -> Iterator[Mistake]:
+        """That a name is of no earlier node, where it is so."""
+        if name not in self.nodes and name not in self.vague:
+            yield place, "%s is no earlier node" % quoted(name), nearest(name, list(self.nodes), "earlier ones are") if self.nodes else "it is the first"
 
     def source_of(self, node: Node) -> Stage:
         """The source `@ID`: the rows of an earlier node."""
@@ -19325,6 +19350,13 @@ def query_mistakes(plan: Plan, node: Node) -> Iterator[Mistake]:
     """What is wrong with a query."""
     try:
         stages = split_query(node.spec["query"])
+        names = [word[1:] for words in stages[:1] for word in words[:2] if word[:1] == "@"]
+        if any(name in plan.vague for name in names):
+            plan.vague.add(node.id)
+            return
+        if stages[0][0][:1] == "@" and names[0] not in plan.nodes:
+            yield from plan.not_earlier("/query", names[0])
+            return
         steps = check_stages(stages, node.sources)
         for step in steps[:1]:
             if step.stage.name[:1] == "@":
@@ -19396,6 +19428,8 @@ def diff_mistakes(plan: Plan, node: Node) -> Iterator[Mistake]:
     node.fields, node.bounds = _CHANGE_ROW, ["%s of each stream compared" % human(DIFF_WINDOW)]
     for number, word in enumerate(node.spec["diff"]):
         try:
+            if word[1:] in plan.vague:
+                continue
             plan.run_of(word)
             if word.startswith("@"):
                 node.inputs.append(word[1:])

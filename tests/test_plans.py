@@ -264,10 +264,19 @@ MISTAKES = [
     (plan_of(dict(Q, needs=["x"], against="q", when={"node": "y", "count": "> 0"})), ["/nodes/0/needs/0", "/nodes/0/when/node", "/nodes/0/against"]),
     (plan_of(Q, dict(Q, id="r", when={"node": "q"}), dict(Q, id="s", when={"node": "q", "count": "many"})), ["/nodes/1/when", "/nodes/2/when/count"]),
     (plan_of(Q, dict(Q, id="r", when={"node": "q", "outcome": "good"})), ["/nodes/1/when/outcome"]),
-    (plan_of(Q, {"id": "r", "query": "files", "foreach": {"node": "q", "field": "paht", "most": 65}}), ["/nodes/1/foreach/most"]),
+    (plan_of(Q, {"id": "r", "query": "files", "foreach": {"node": "q", "field": "paht", "most": 65}}), ["/nodes/1/foreach/most", "/nodes/1/query", "/nodes/1/foreach/field"]),
     (plan_of(Q, {"id": "r", "query": "files", "foreach": {"node": "q", "field": "paht"}}), ["/nodes/1/query", "/nodes/1/foreach/field"]),
     (plan_of(Q, {"id": "r", "seq": ["a", "b"], "foreach": {"node": "q", "field": "path"}}), ["/nodes/1/foreach", "/nodes/1/seq/0", "/nodes/1/seq/1"]),
     (plan_of({"id": "r", "run": "touch here"}), ["/nodes/0/run"]),
+    # what is wrong with one node hides nothing of it nor of others, and makes nothing else wrong
+    (plan_of(dict(Q, need=[]), dict(Q, id="r", query="@q | count"), dict(Q, id="s", query="files | nope", when={"node": "z", "count": ">0"})),
+     ["/nodes/0/need", "/nodes/2/when/count", "/nodes/2/when/node", "/nodes/2/query"]),
+    (plan_of({"id": "a", "query": 5}, dict(Q, id="r", query="@a | outline", needs=["a"], against="a"), {"id": "d", "diff": ["@a", "last"]}), ["/nodes/0/query"]),
+    (plan_of(dict(Q, query="fles"), dict(Q, id="r", query="@q | outline"), dict(Q, id="s", query="@r | outline")), ["/nodes/0/query"]),
+    (plan_of({"id": "a"}, dict(Q, id="r", query="fails @a")), ["/nodes/0"]),
+    (plan_of(dict(Q, foreach={"node": "z"}, needs=[1, "q"])), ["/nodes/0/foreach", "/nodes/0/needs/0", "/nodes/0/foreach/node", "/nodes/0/query"]),
+    (plan_of(dict(Q, id="a", query="@b | count"), dict(Q, id="b", query="@a | count")), ["/nodes/0/query"]),
+    (plan_of(5, {"id": 5, "query": "files"}, {"query": "fles"}), ["/nodes/0", "/nodes/1/id", "/nodes/2"]),
 ]  # fmt: skip
 
 
@@ -282,6 +291,12 @@ def test_every_mistake_is_told_at_once_with_its_place_and_nothing_runs(box, valu
         done = plan(box, action, value)
         assert done.returncode == 2 and done.stdout == b"" and done.stderr.count(b"\nctx plan: ") == len(places) - 1
     assert not (box.work / "here").exists()
+
+
+def test_an_edge_to_a_later_node_is_told_as_one(box):
+    value = plan_of(dict(Q, id="a", query="@b | count"), dict(Q, id="b"))
+    assert plan(box, "check", value).stdout.startswith(b"/nodes/0/query: 'b' is no earlier node: ")
+    assert plan(box, "check", b"").stdout.startswith(b"/: not JSON: ")
 
 
 def test_the_price_is_known_before_anything_runs(box):
@@ -381,6 +396,12 @@ def test_every_node_has_its_line_within_the_fewest_tokens(box):
     done = plan(box, "run", plan_of(*nodes, limits={"tokens": 26 * ctx.NODE_TOKENS}, title="t" * 200))
     assert ctx.estimate_tokens(done.stdout) <= 26 * ctx.NODE_TOKENS
     assert all("\n  %s  " % name in done.stdout.decode() for name in ids)
+
+
+def test_rows_for_which_there_is_no_room_are_left_out(shop):
+    nodes = [{"id": "n%d" % at, "query": "refs price_of"} for at in range(24)]
+    done = plan(shop, "run", plan_of(*nodes, limits={"tokens": 26 * ctx.NODE_TOKENS}), timeout=60)
+    assert done.returncode == 0 and ctx.estimate_tokens(done.stdout) <= 26 * ctx.NODE_TOKENS
 
 
 def test_the_time_limit_ends_a_command_and_keeps_what_it_said(box):
