@@ -18368,11 +18368,10 @@ def callee_body(reader: TreeReader, callee: Callee) -> List[int]:
     kinds = classes_at(data, [start.end() for start in starts if start], language)
     lines = [(line, kind, data[start.end() : start.end() + 1].strip()) for line, kind, start in zip(range(first, last + 1), kinds, starts) if start]
     told = {line for line, kind, _ in lines if kind == COMMENT}
-    for line, kind, begins in lines[1:] if callee.path.endswith(".py") else ():  # a docstring stands behind the line with the colon
-        if kind != STRING and begins:
-            if told or not data[: source.start_of(line)].rstrip().endswith(b":"):
-                break
-        told.add(line)
+    if callee.path.endswith(".py"):  # a docstring is the text behind the line that ends with the colon
+        body = next((at for at, row in enumerate(lines) if at and data[: source.start_of(row[0])].rstrip().endswith(b":")), len(lines))
+        end = next((at for at in range(body, len(lines)) if lines[at][1] != STRING and lines[at][2]), len(lines))
+        told.update(line for line, _, _ in lines[body:end])
     return [line for line, _, begins in lines if begins and line not in told]
 
 

@@ -438,6 +438,23 @@ def test_callees_without_git_without_frames_and_beyond_the_file(shop):
     assert callees_at(shop, "shop.py:400") == []
 
 
+BODIES = {  # the lines that are worth reading, of a function f
+    "def f():\n    return 1\n": [1, 2],
+    'def f():\n    """Told."""\n    return 1\n': [1, 3],
+    'def f():\n    """Told.\n\n    More: of it.\n    """\n\n    # why\n    x = """kept\n    whole"""\n    return x\n': [1, 8, 9, 10],
+    "def f(\n    a: int,\n    b='x',\n):\n    'Told.'\n    if a:\n        'kept'\n    return {\n        'b': b,\n    }\n": [1, 2, 3, 4, 6, 7, 8, 9, 10],
+    "def f(): return 1\n": [1],
+}
+
+
+@pytest.mark.parametrize("text", BODIES)
+def test_the_body_of_a_function_is_its_code(shop, text):
+    (shop / "a.py").write_text(text)
+    reader = ctx.TreeReader(str(shop))
+    symbol = reader.extraction("a.py").named("f")[0]
+    assert ctx.callee_body(reader, ctx.Callee("a.py", symbol, 1, ("a.py", 1), "same file")) == BODIES[text]
+
+
 def test_what_callees_does_not_show_is_counted(shop):
     names = ["f%d" % at for at in range(ctx.CALLEES + 3)]
     lay_out(shop, {"a.py": "".join("def %s():\n    return 1\n" % name for name in names), "test_a.py": "from a import *\n\n\ndef test():\n    assert %s\n" % " + ".join(name + "()" for name in names)})
