@@ -21584,6 +21584,7 @@ def ask_verb(options: Options, words: List[str]) -> int:
 
 def asked_symbol(question: str, options: Options) -> Dict[str, str]:
     """The symbol that a question is about; {} when it may be about several, which are listed. Raises CtxError."""
+    workspace_reader()  # outside of one nothing is known, which is not the same as none
     found = [options["--symbol"]] if "--symbol" in options else symbols_asked(question)
     if not found:
         raise CtxError("nothing in the question is defined here", "name what it is about: --symbol NAME")

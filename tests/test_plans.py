@@ -564,6 +564,12 @@ def test_an_ambiguous_question_is_answered_with_its_candidates(shop):
     assert done.returncode == 1 and done.stdout == b"it may be about:\n  price_of\n  total\nask again with --symbol NAME\n"
 
 
+@pytest.mark.parametrize("intent", ["locate", "impact"])
+def test_outside_of_a_workspace_nothing_is_known(shop, intent):
+    done = ask(shop, "--intent", intent, "--symbol", "price_of", cwd="/")
+    assert (done.returncode, done.stdout) == (2, b"") and b"no workspace here" in done.stderr and done.stderr.count(b"\n") == 1
+
+
 def test_locate_and_impact(shop):
     text = ask(shop, "--symbol", "price_of", "--intent", "locate").stdout.decode()
     assert "function price_of" in text and "    test_shop.py  3" in text and "other-mentions  none" in text
