@@ -18077,7 +18077,12 @@ def answer_text(answer: Answer, lines: Iterable[str]) -> Answer:
 
 def frame_of(row: Dict[str, Any], reader: TreeReader) -> Optional[Tuple[str, int]]:
     """The deepest frame of a cause, None when no file has that line (any more)."""
-    path, _, number = plain_value(row.get("frame", "")).rpartition(":")
+    return spot_of(plain_value(row.get("frame", "")), reader)
+
+
+def spot_of(text: str, reader: TreeReader) -> Optional[Tuple[str, int]]:
+    """Path and line of `path:line`, None when no file has that line (any more)."""
+    path, _, number = text.rpartition(":")
     line = whole_number(number)
     return (path, line) if line and line <= line_count(reader, path) else None
 
@@ -18099,10 +18104,10 @@ def traced(reader: TreeReader, path: str, line: int, callers: Sequence[str], mar
     yield "  %s  in %s" % (reader.address(path, first, last), inside)
     yield "  last change: %s" % (newest_change(reader.top, path, first, last, ages).text or "unknown")
     yield from numbered(reader, path, range(first, last + 1), line)
-    callers = [place for place in callers if not around or place != "%s:%d" % (path, around.first)]  # Rust names the test itself, too
+    callers = [place for place in map(plain_value, callers) if not around or place != "%s:%d" % (path, around.first)]  # Rust names the test itself, too
     if callers:
-        other, _, number = callers[0].rpartition(":")
-        yield "  called from %s: %s" % (callers[0], reader.text(other, int(number))[0])
+        place = spot_of(callers[0], reader)
+        yield "  called from " + callers[0] + (": " + reader.text(*place)[0] if place else "")
         if callers[1:]:
             yield "    from " + first_few(callers[1:])
 

@@ -455,6 +455,21 @@ def test_the_body_of_a_function_is_its_code(shop, text):
     assert ctx.callee_body(reader, ctx.Callee("a.py", symbol, 1, ("a.py", 1), "same file")) == BODIES[text]
 
 
+def test_rows_of_one_s_own_can_be_traced(shop):
+    (shop / "data.json").write_text(json.dumps([{"frame": "shop.py:13", "callers": ["shop.py:9", 5]}, {"frame": 7, "callers": ["elsewhere"]}, {"frame": "shop.py:12", "callers": ["none.py:3"]}]))
+    lines = column("records repo:data.json | trace", "text")
+    assert "  called from shop.py:9: return price_of(self.items, rate)" in lines and "    from 5" in lines and "  called from none.py:3" in lines
+    assert column("records repo:data.json | callees", "text") == []
+
+
+def test_secrets_around_a_frame_and_in_what_it_calls_are_not_shown(shop):
+    key = "-----BEGIN RSA " + "PRIVATE KEY-----\n" + "".join("MIIEpAIBAAKCAQEA%048d\n" % at for at in range(12)) + "-----END RSA " + "PRIVATE KEY-----"
+    lay_out(shop, {"a.py": 'def f():\n    x = """%s"""\n    return x\n' % key, "test_a.py": "from a import f\n\n\ndef test():\n    assert f() == 2\n"})
+    (shop / "data.json").write_text('[{"frame": "a.py:8"}]')
+    shown = callees_at(shop, "test_a.py:5") + column("records repo:data.json | trace", "text")
+    assert any("redacted" in line for line in shown) and not any("MIIEpAIBAAKCAQEA" in line for line in shown), shown
+
+
 def test_what_callees_does_not_show_is_counted(shop):
     names = ["f%d" % at for at in range(ctx.CALLEES + 3)]
     lay_out(shop, {"a.py": "".join("def %s():\n    return 1\n" % name for name in names), "test_a.py": "from a import *\n\n\ndef test():\n    assert %s\n" % " + ".join(name + "()" for name in names)})
