@@ -21603,8 +21603,8 @@ def asked_symbol(question: str, options: Options) -> Dict[str, str]:
 
 
 def asked_runs(options: Options, subject: str) -> Dict[str, str]:
-    """The runs that a question is about: those named, else the newest that failed, else with the one before; {} when nothing has failed
-    here, which is said. Raises CtxError."""
+    """The runs that a question is about: those named, else the newest that failed, else with the one before; {} when none of them has
+    failed, which is said. Raises CtxError."""
     named = [named_run([word]) for word in options["--run"].split("\0")] if "--run" in options else []
     if len(named) > (2 if subject == "runs" else 1):
         raise CtxError("--run: too many", "name %s" % ("two, the older one first" if subject == "runs" else "one"))
@@ -21615,6 +21615,9 @@ def asked_runs(options: Options, subject: str) -> Dict[str, str]:
             return {}
         if len(named) > 1:
             remark("ask", "failed, too: %s" % ", ".join(run.handle for run in named[1:4]))
+    if subject == "run" and named[0].status == 0:
+        report(options, {"candidates": []}, ["%s has not failed: exit 0" % named[0].handle])
+        return {}
     if subject == "run":
         return {"RUN": named[0].handle}
     older, newer = named if len(named) == 2 else (older_run(named[0]), named[0])

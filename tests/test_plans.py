@@ -564,6 +564,12 @@ def test_an_ambiguous_question_is_answered_with_its_candidates(shop):
     assert done.returncode == 1 and done.stdout == b"it may be about:\n  price_of\n  total\nask again with --symbol NAME\n"
 
 
+def test_a_run_that_has_not_failed_is_said_to_have_not(box):
+    assert box.run(["true"]).returncode == 0
+    done = ask(box, "--intent", "diagnose", "--run", "last")
+    assert done.returncode == 1 and done.stdout == b"%s has not failed: exit 0\n" % box.last().handle.encode()
+
+
 @pytest.mark.parametrize("intent", ["locate", "impact"])
 def test_outside_of_a_workspace_nothing_is_known(shop, intent):
     done = ask(shop, "--intent", intent, "--symbol", "price_of", cwd="/")
