@@ -416,6 +416,14 @@ def test_what_was_changed_last_stands_first_with_its_change(library, shop, is_co
     assert any("add(items) + 1" in line for line in lines[3:6])
 
 
+@with_grammars
+def test_a_link_to_the_program_finds_the_grammars_beside_it(shop, tmp_path):
+    (tmp_path / "ctx").symlink_to(ROOT / "ctx.py")
+    (shop / "a.go").write_text("package a\n\nfunc (c Cart) Total() int {\n\treturn 1\n}\n")
+    done = subprocess.run([sys.executable, str(tmp_path / "ctx"), "outline", "a.go"], cwd=str(shop), stdout=subprocess.PIPE)
+    assert b"method Cart.Total" in done.stdout
+
+
 def test_the_innermost_definition_has_the_change(shop):
     lay_out(shop, {"a.py": "def outer():\n    x = 1\n    def inner():\n        return x\n    return inner()\n", "test_a.py": "from a import outer\n\n\ndef test():\n    assert outer() == 2\n"})
     git("add", "-A")
