@@ -543,13 +543,14 @@ def own_archive() -> str:
 
 
 def shipped(name: str) -> bytes:
-    """A file that came with this program, inside of its archive or beside it. Raises OSError."""
+    """A file that came with this program, inside of its archive or beside it, wherever a link to it stands. Raises OSError."""
+    import posixpath
     import zipimport
 
     archive = own_archive()
     if archive:
         return bytes(zipimport.zipimporter(archive).get_data("%s/%s" % (archive, name)))
-    return read_file("%s/%s" % (absolute(__file__).rpartition("/")[0], name))
+    return read_file("%s/%s" % (posixpath.realpath(__file__).rpartition("/")[0], name))
 
 
 def to_json(value: Any) -> str:
@@ -2952,7 +2953,7 @@ def viewed_by(segment: Segment) -> Optional[Segment]:
     if not stage:
         return segment if classify(segment.argv).kind == "search" and plain_output(segment.command) else None
     argv = [word.text for word in pipe[0].words]
-    search = Segment(pipe[0], classify(argv) if argv else Reading("bounded"))
+    search = Segment(pipe[0], argv, classify(argv) if argv else Reading("bounded"))
     return search if search.rule in SEARCHES and search.kind == "search" and plain_output(pipe[0]) else None
 
 
@@ -16712,17 +16713,37 @@ def commit_files(top: str, count: int, paths: Sequence[str] = ()) -> Optional[Li
     return commits
 
 
-def last_change(top: str, path: str, first: int, last: int) -> str:
-    """The newest commit that has changed lines of a file: id, date, author and subject. "" where git cannot tell."""
+def commit_ages(top: str, count: int) -> Dict[str, int]:
+    """The last `count` commits by their ids: 1 for the newest, and so on; times would not tell apart what was committed at once."""
+    output = git(top, "log", "-n", str(count), "--no-show-signature", "--format=%H")
+    return {line.decode()[:12]: age for age, line in enumerate((output or b"").split(), 1)}
+
+
+class LineChange:
+    """The newest change of some lines of a file: its age (0 is not committed, then as `commit_ages` counts; more for what is older), the
+    commit as id, date, author and subject, and which of the lines it has changed."""
+
+    __slots__ = ("age", "text", "lines")
+
+    def __init__(self, age: int, text: str = "", lines: Sequence[int] = ()) -> None:
+        self.age = age
+        self.text = text
+        self.lines = list(lines)
+
+
+def newest_change(top: str, path: str, first: int, last: int, ages: Dict[str, int]) -> LineChange:
+    """The newest change of lines of a file; one without lines where git cannot tell."""
     output = git(top, "blame", "--line-porcelain", "--no-textconv", "-L", "%d,%d" % (first, last), "--", path)
-    newest, found = -1, ""
-    for record in rx(rb"(?m)^\t.*\n?").split(output or b""):
+    newest = LineChange(len(ages) + 2)
+    for number, record in enumerate(rx(rb"(?m)^\t.*\n?").split(output or b"")[:-1], first):
         fields = dict(line.partition(b" ")[::2] for line in record.split(b"\n")[1:])
-        when = int(fields.get(b"committer-time", -1))
-        if when > newest:
-            text = b" ".join((fields[b"author"] + b":", fields[b"summary"]))
-            newest, found = when, "not committed" if record.startswith(b"0" * 40) else "%s %s %s" % (record[:12].decode(), day_of(when), fsdecode(text))
-    return found
+        name, said = record[:12].decode(), fsdecode(b" ".join((fields[b"author"] + b":", fields[b"summary"])))
+        is_open = name == "0" * 12
+        age = 0 if is_open else ages.get(name, len(ages) + 1)
+        if age < newest.age:
+            newest = LineChange(age, "not committed" if is_open else "%s %s %s" % (name, day_of(int(fields[b"committer-time"])), said))
+        newest.lines += [number] * (age == newest.age)
+    return newest
 
 
 def day_of(seconds: int) -> str:
@@ -17610,14 +17631,20 @@ def indent_of(line: bytes) -> int:
 # ── answers: rows about a workspace
 
 
+_FOREIGN = rb"(?:^|/)(?:node_modules|site-packages|dist-packages|vendor)/"  # what a workspace has of others
+_DEFINED_WORD = rb"\b(?:func|fun|def|function|void|class)\s+(\w+)"
+_IN_TESTS = rb"(?i:(?:^|[/._-])(?:tests?|specs?)(?:[/._-]|$))|Tests?\.\w+$"
+
+
 class TreeReader:
     """The files of a workspace as they are now, and what is extracted from them: each read once; at most
     PARSE_FILES of them, or PARSE_BYTES, are parsed."""
 
-    __slots__ = ("top", "held", "sources", "parsed", "engines", "left", "cheap")
+    __slots__ = ("top", "named", "held", "sources", "parsed", "engines", "left", "cheap")
 
     def __init__(self, top: str) -> None:
         self.top = top
+        self.named: Dict[str, List[str]] = {}  # paths by the name of the file, listed when they are first asked for
         self.held: Dict[str, bytes] = {}
         self.sources: Dict[str, Source] = {}
         self.parsed: Dict[str, Extraction] = {}
@@ -17672,6 +17699,25 @@ class TreeReader:
         language = language_of(path, data)
         start = self.source(path).start_of(line)
         return around_lexically(data, start, language) if isinstance(language, Language) else ""
+
+    def own_file(self, path: str, hint: str) -> str:
+        """The workspace's own file that an output names, "" when there is none. Of an incomplete path it is the only file whose path ends
+        so; of several the one whose directories `hint` names, or that defines what it names."""
+        path = relative_to(self.top, path)
+        path = path[2:] if path.startswith("./") else path
+        if not path or path.startswith(("/", "<")) or rx(_FOREIGN).search(fsencode(path)):
+            return ""
+        if exists("%s/%s" % (self.top, path)):
+            return path
+        if not self.named:
+            for name in (fsdecode(name) for batch in work_files(self.top, (), []) for name in batch):
+                self.named.setdefault(name.rpartition("/")[2], []).append(name)
+        found = [name for name in self.named.get(path.rpartition("/")[2], ()) if ("/" + name).endswith("/" + path) and not rx(_FOREIGN).search(fsencode(name))]
+        words = set(rx(rb"\w+").findall(fsencode(hint)))
+        for is_inside in (True, False):
+            told = [len(words.intersection(fsencode(name).split(b"/") if is_inside else rx(_DEFINED_WORD).findall(self.data(name)))) for name in found]
+            found = [name for name, count in zip(found, told) if count == max(told)] if len(found) > 1 else found
+        return found[0] if len(found) == 1 else ""
 
     def address(self, path: str, first: int, last: int) -> str:
         """The anchored address of lines of a file."""
@@ -18009,8 +18055,15 @@ COMMITS_MOST = 1000  # commits that `touched` looks at
 COMMIT_FILES = 100  # files of a commit; a larger one says nothing of what belongs together
 TEXT_MOST = 256 * KIB  # bytes that `get` brings
 TRACED = 5  # causes that `trace` looks at
-TRACE_AROUND = 2  # lines that it shows on each side of a frame
-TRACE_CALLS = 3  # definitions of what is called there
+TRACE_AROUND = 2  # lines that it shows on each side of the first frame; of the others it shows the one
+TRACEBACK = 2000  # lines at the end of a stream that may tell how a program ended
+REACH = 3  # calls from a frame to a definition that `callees` finds
+REACH_NAMES = 40  # names called from one place that are looked up
+CALLEES = 8  # definitions that it shows
+CHANGED_CALLEES = 3  # the same where it is known which was changed last
+DATED = 50  # definitions of which it asks git
+CALLEE_LINES = 24  # lines that it shows of them together
+BUNDLED = 1000  # bytes of a line beyond which nobody has written it
 
 if TYPE_CHECKING:
     Rows = List[Dict[str, Any]]
@@ -18120,7 +18173,7 @@ class AnswerPage:
         name = visible(fsencode(rows[0]["path"]))
         texts = [self.site_line(row) for row in rows[: max(1, self.budget // 8)]]
         count = len(texts)
-        while count:
+        while count > 0:  # a budget that is overdrawn leaves room for none
             head = [] if count == 1 else ["  " + name]
             lines = [*opening, *head, *((("    " if head else "  %s:" % name) + text) for text, _ in texts[:count])]
             if price(lines) <= self.budget or (count == 1 and not self.shown):
@@ -18298,9 +18351,11 @@ def take_facts(_: Answer, words: List[str]) -> Answer:
 
 def facts_answer(run: Run, is_failing: bool) -> Answer:
     """The facts of a run, or those that mean that something is wrong."""
-    summary, top = facts_of(run, load_config()), workspace()
+    summary, reader = facts_of(run, load_config()), TreeReader(workspace() or cwd())
     facts = [fact for fact in summary["facts"] if fact["failing"] or not is_failing]
-    rows = [fact_row(run, fact, top) for fact in facts[:FACTS_MOST]]
+    rows = [fact_row(run, fact, reader) for fact in facts[:FACTS_MOST]]
+    if run.status and not any(fact["failing"] for fact in facts):
+        rows += crash_rows(run, reader)
     profiles = "profiles " + (" ".join(sorted({fact["profile"] for fact in summary["facts"]})) or "found nothing")
     answer = answer_of("records", rows, "%s of %s" % ("failing facts" if is_failing else "facts", run.handle), profiles)
     if len(facts) > len(rows):
@@ -18316,7 +18371,7 @@ def take_fails(_: Answer, words: List[str]) -> Answer:
     return facts_answer(named_run(words), True)
 
 
-def fact_row(run: Run, fact: Dict[str, Any], top: str) -> Dict[str, Any]:
+def fact_row(run: Run, fact: Dict[str, Any], reader: TreeReader) -> Dict[str, Any]:
     """A fact as a row: where it is, and the frames of the workspace in the section that tells about it, the deepest last."""
     first, last = fact["lines"]
     place = fact["location"] or fact["identity"]
@@ -18324,27 +18379,62 @@ def fact_row(run: Run, fact: Dict[str, Any], top: str) -> Dict[str, Any]:
     path = fsdecode(found.group(1)) if found else place.split("::")[0]
     text = run.source(fact["stream"]).slice(first, min(last, first + 2000)) if first else b""
     spot = "%s#%s:%d-%d" % (run.handle, fact["stream"], first, last) if first else run.handle
-    where = {"path": path, "line": int(found.group(2)) if found else 0, "kind": fact["kind"], "identity": fact["identity"]}
-    return dict(where, message=fact["message"], frames=frames_in(text, top), at=spot)
+    where = {"path": reader.own_file(path, fact["identity"]) or path, "line": int(found.group(2)) if found else 0, "kind": fact["kind"], "identity": fact["identity"]}
+    return dict(where, message=fact["message"], frames=frames_in(text, reader), at=spot)
 
 
-# What names a frame: in Python's tracebacks, in pytest's, and behind `at` in those that begin with the deepest.
-_FRAMES = (rb'File "([^"]+)", line (\d+)', rb"^\s*([\w./@+-]+\.\w+):(\d+): ?\w*", rb"\bat (?:.*\()?(?:file://)?([^()\s]+?):(\d+)(?::\d+)?\)?$")
+# What a program says when it ends by what nothing has caught.
+_UNCAUGHT = (
+    rb"(?m)^(?:panic: .*|.*\bpanicked at [^\n]*(?:\n[^\n]+)?|(?:Exception in thread \S+ |Caused by: |Uncaught )?[\w.$:]*(?:Error|Exception|Exit|Interrupt)\b(?: \[\w+\])?(?:: .*)?"
+    rb"|\S+:\d+:in [`'].*\(\w+(?:Error|Exception)\))$"
+)
 
 
-def frames_in(text: bytes, top: str) -> List[str]:
-    """`path:line` of each frame of a traceback that is in a file of the workspace, the deepest last, whatever the order they came in."""
+def crash_rows(run: Run, reader: TreeReader) -> Rows:
+    """What a failed run says of its own end, where its tools told of no failure: the traceback at the end of a stream, as a row."""
+    for source in run.sources():
+        first = max(1, source.lines - TRACEBACK + 1)
+        text = source.slice(first, source.lines)
+        frames = frames_in(text, reader)
+        said = [clean(match.group()) for match in rx(_UNCAUGHT).finditer(text)]
+        if frames and said:
+            path, _, line = frames[-1].rpartition(":")
+            where = {"path": path, "line": int(line), "kind": "uncaught", "identity": "exit %s" % run.status, "message": fsdecode(said[-1])}
+            return [dict(where, frames=frames, at="%s#%s:%d-%d" % (run.handle, source.name, first, source.lines))]
+    return []
+
+
+# What names a frame, and whether such a traceback begins with the deepest one. Of a line the first that fits counts.
+_FRAME_AT = rb"([^\s:()\"'`]+\.\w+):(\d+)"
+_FRAMES = (
+    (rb'File "([^"]+)", line (\d+)', False),  # Python
+    (rb"^\s*(?:\d+: )?(?:from |# |\[)?" + _FRAME_AT + rb":in [`']", True),  # Ruby
+    (rb"\bpanicked at (?:'.*', )?" + _FRAME_AT, True),  # Rust
+    (rb"^\s*\xe2\x9d\xaf (?:.* )?" + _FRAME_AT + rb":\d+\)?$", True),  # Vitest, behind an arrow
+    (rb"^\s*(?:#\d+ )?(\S+\.\w+)\((\d+)\): ", True),  # PHP
+    (rb"^\s*\(\w+ [\w.]+\) " + _FRAME_AT + rb": ", True),  # Elixir
+    (rb"^\s*" + _FRAME_AT + rb"(?: \+0x[0-9a-f]+)?$", True),  # Go, PHPUnit
+    (rb"^\s*([\w./@+-]+\.py):(\d+): ?\w*", False),  # pytest
+    (rb"\bat (?:.*\()?(?:file://)?([^()\s]+?):(\d+)(?::\d+)?\)?$", True),  # JavaScript, Java, Rust's own
+    (rb"\bin (\S+):line (\d+)$", True),  # .NET
+    (rb"\bat (\S+\.\w+) line (\d+)\.?$", True),  # Perl
+)  # fmt: skip
+
+
+def frames_in(text: bytes, reader: TreeReader) -> List[str]:
+    """`path:line` of each frame of a traceback that is in the workspace's own files, the deepest last, whatever the order they came in."""
     deepest_last: List[str] = []
     deepest_first: List[str] = []
     for line in map(clean, split_lines(text)):
-        for pattern, into in zip(_FRAMES, (deepest_last, deepest_last, deepest_first)):
+        for pattern, is_reversed in _FRAMES:
             found = rx(pattern).search(line)
             if found:
-                path = relative_to(top, fsdecode(found.group(1)))
-                if not path.startswith("/") and exists("%s/%s" % (top, path)):
-                    into.append("%s:%s" % (path[2:] if path.startswith("./") else path, fsdecode(found.group(2))))
+                path = reader.own_file(fsdecode(found.group(1)), fsdecode(line))
+                if path:
+                    (deepest_first if is_reversed else deepest_last).append("%s:%s" % (path, fsdecode(found.group(2))))
                 break
-    return deepest_last + deepest_first[::-1]
+    frames = deepest_last + deepest_first[::-1]
+    return [frame for frame, following in zip(frames, [*frames[1:], ""]) if frame != following]
 
 
 def take_runs(_: Answer, words: List[str]) -> Answer:
@@ -18573,7 +18663,8 @@ def do_in_changed(answer: Answer, words: List[str]) -> Answer:
 def do_shared_cause(answer: Answer, words: List[str]) -> Answer:
     """shared-cause"""
     groups: Dict[str, Dict[str, Any]] = {}
-    for row in answer.rows:
+    placed = [row for row in answer.rows if row.get("frames") or row.get("line") or row["message"]]
+    for row in placed or answer.rows:  # what has no place and says nothing only holds others that failed
         own = ["%s:%d" % (row["path"], row["line"])] if row.get("line") and exists("%s/%s" % (answer.reader.top, row["path"])) else []
         *callers, frame = row.get("frames") or own or ["unknown"]
         group = groups.setdefault(frame, {"frame": frame, "count": 0, "message": row["message"], "identities": [], "callers": callers[::-1]})
@@ -18586,56 +18677,328 @@ def do_shared_cause(answer: Answer, words: List[str]) -> Answer:
 def do_trace(answer: Answer, words: List[str]) -> Answer:
     """trace"""
     lines: List[str] = []
-    for row in answer.rows[:TRACED]:
+    ages = commit_ages(answer.reader.top, COMMITS_MOST)
+    for number, row in enumerate(answer.rows[:TRACED]):
         names = [plain_value(name) for name in row.get("identities", ())]
-        lines += ["%s: %s" % (plural(row.get("count", 1), "failure"), row.get("message", "")), "  " + first_few(names)]
-        path, _, number = plain_value(row.get("frame", "")).rpartition(":")
-        if path and number.isdigit() and answer.reader.data(path):
-            lines += traced(answer.reader, path, int(number), row.get("callers", ()))
-        else:
-            lines.append("  where is unknown: no frame of it is in this workspace")
+        message = fsdecode(clip(fsencode(plain_value(row.get("message", ""))), SITE_WIDTH))
+        lines += ["%s: %s" % (plural(row.get("count", 1), "failure"), message), "  " + first_few(names)]
+        place = frame_of(row, answer.reader)
+        told = traced(answer.reader, *place, row.get("callers", ()), 0 if number else TRACE_AROUND, ages) if place else ["  where is unknown: no line of this workspace is a frame of it"]
+        lines += [line for line in told if not (line.startswith("  last change: ") and line in lines)]
     if len(answer.rows) > TRACED:
         answer.remarks.append("only the first %d of %s" % (TRACED, plural(len(answer.rows), "cause")))
+    return answer_text(answer, lines)
+
+
+def answer_text(answer: Answer, lines: Iterable[str]) -> Answer:
+    """The answer with lines of text as its rows."""
     answer.kind, answer.rows = "text", [{"text": redact_text(visible(fsencode(line)))} for line in lines]
     return answer
 
 
+def frame_of(row: Dict[str, Any], reader: TreeReader) -> Optional[Tuple[str, int]]:
+    """The deepest frame of a cause, None when no file has that line (any more)."""
+    return spot_of(plain_value(row.get("frame", "")), reader)
+
+
+def spot_of(text: str, reader: TreeReader) -> Optional[Tuple[str, int]]:
+    """Path and line of `path:line`, None when no file has that line (any more)."""
+    path, _, number = text.rpartition(":")
+    line = whole_number(number)
+    return (path, line) if line and line <= line_count(reader, path) else None
+
+
 def first_few(names: Sequence[str]) -> str:
-    """The first three of some names, and how many more there are."""
-    return ", ".join(names[:3]) + (", and %d more" % (len(names) - 3) if len(names) > 3 else "")
+    """The first three of some names, the others without what all of them begin with, and how many more there are."""
+    parts = [name.split("::") for name in names]
+    shared = next((at for at, step in enumerate(zip(*parts)) if len(set(step)) > 1), 0)
+    shown = [names[0]] + ["::".join(["…"] * bool(shared) + part[shared:]) for part in parts[1:3]] if len(parts) > 1 else list(names)
+    return ", ".join(shown) + (", and %d more" % (len(names) - 3) if len(names) > 3 else "")
 
 
-def traced(reader: TreeReader, path: str, line: int, callers: Sequence[str]) -> Iterator[str]:
-    """A frame as lines: the definition around it, its last change, its text with an anchored address, who called it, and what it
-    calls that another file defines."""
-    source, extraction = reader.source(path), reader.extraction(path)
-    around = extraction.around(line) if extraction else None
-    first, last = max(around.first if around else 1, line - TRACE_AROUND), min(around.last if around else source.lines, line + TRACE_AROUND)
-    inside = "%s %s" % (around.kind, around.path) if around else "the file itself"
-    yield "  %s  in %s%s" % (reader.address(path, first, last), inside, ", lines %d-%d" % (around.first, around.last) if around else "")
-    yield "  last change: %s" % (last_change(reader.top, path, first, last) or "unknown")
-    shown = veiled(source, source.start_of(first), source.start_of(last + 1))[0]
-    for number, text in enumerate(split_lines(shown), first):
-        yield "  %s %d  %s" % (">" if number == line else " ", number, fsdecode(text))
+def traced(reader: TreeReader, path: str, line: int, callers: Sequence[str], margin: int, ages: Dict[str, int]) -> Iterator[str]:
+    """A frame as lines: its anchored address, the definition around it, its last change (`ages` are those of commits), its text with up
+    to `margin` lines on each side, and who called it."""
+    around = function_at(reader, path, line)
+    first, last = max(around.first if around else 1, line - margin), min(around.last if around else line_count(reader, path), line + margin)
+    inside = "%s %s, lines %d-%d" % (around.kind, around.path, around.first, around.last) if around else "the file itself"
+    yield "  %s  in %s" % (reader.address(path, first, last), inside)
+    yield "  last change: %s" % (newest_change(reader.top, path, first, last, ages).text or "unknown")
+    yield from numbered(reader, path, range(first, last + 1), line)
+    callers = [place for place in map(plain_value, callers) if not around or place != "%s:%d" % (path, around.first)]  # Rust names the test itself, too
     if callers:
-        yield "  called from " + first_few(callers)
-    called = called_there(reader, path, around.first if around else first, last)
-    for other, symbol in called[:TRACE_CALLS]:
-        yield "  calls %s %s  %s" % (symbol.kind, symbol.path, reader.address(other, symbol.first, symbol.last))
-    if len(called) > TRACE_CALLS:
-        yield "  calls %d more that other files define" % (len(called) - TRACE_CALLS)
+        place = spot_of(callers[0], reader)
+        yield "  called from " + callers[0] + (": " + reader.text(*place)[0] if place else "")
+        if callers[1:]:
+            yield "    from " + first_few(callers[1:])
 
 
-def called_there(reader: TreeReader, path: str, first: int, last: int) -> List[Tuple[str, Symbol]]:
-    """What other files define of the names that are called on some lines, those called last first."""
+def line_count(reader: TreeReader, path: str) -> int:
+    """How many lines a file has."""
+    return reader.source(path).lines
+
+
+def numbered(reader: TreeReader, path: str, lines: Iterable[int], marked: int = 0) -> Iterator[str]:
+    """Lines of a file as they may be shown, with their numbers, one of them marked."""
+    source = reader.source(path)
+    for line in lines:
+        text = veiled(source, source.start_of(line), source.start_of(line + 1))[0]
+        yield "  %s %d  %s" % (">" if line == marked else " ", line, fsdecode(text.rstrip(b"\r\n")))
+
+
+# ── what a frame calls
+
+
+class Callee:
+    """A definition that calls lead to from a frame: how many of them, the call (path, line) nearest to it, why the name there is this one
+    ("by name" where nothing says so, of it or of one before it), and its newest change if that is no older than those of the frame."""
+
+    __slots__ = ("path", "symbol", "depth", "call", "link", "change")
+
+    def __init__(self, path: str, symbol: Symbol, depth: int, call: Tuple[str, int], link: str) -> None:
+        self.path = path
+        self.symbol = symbol
+        self.depth = depth
+        self.call = call
+        self.link = link
+        self.change: Optional[LineChange] = None
+
+    @property
+    def doubt(self) -> str:
+        """The link, if it is but a name."""
+        return self.link if self.link == _LINKS[-1] else ""
+
+    def holds(self, other: Callee) -> bool:
+        """Whether another callee stands inside of this one, with all that was changed here."""
+        is_inner = other is not self and other.path == self.path and self.symbol.first <= other.symbol.first and other.symbol.last <= self.symbol.last
+        return is_inner and bool(other.change) and set(self.changed) <= set(range(other.symbol.first, other.symbol.last + 1))
+
+    @property
+    def changed(self) -> List[int]:
+        """The lines of its newest change, none where that is all of them."""
+        lines = self.change.lines if self.change else []
+        return lines if len(lines) < self.symbol.last - self.symbol.first + 1 else []
+
+
+def do_callees(answer: Answer, words: List[str]) -> Answer:
+    """callees"""
+    reader = answer.reader
+    frames = [place for place in (frame_of(row, reader) for row in answer.rows[:TRACED]) if place]
+    found = callees_of(reader, frames)
+    date(reader, frames, found)
+    rank(found)
+    shown = found[: CHANGED_CALLEES if found and found[0].changed else CALLEES]
+    lines: List[str] = []
+    left = CALLEE_LINES
+    for callee in shown:
+        body = callee_body(reader, callee) if callee.changed or not shown[0].changed else []
+        body = body[: left if left >= min(len(body), CALLEE_LINES // 2) else 0]
+        lines += [*callee_lines(reader, callee, not body), *numbered(reader, callee.path, body)]
+        left -= len(body)
+    if len(found) > len(shown):
+        lines.append("and %d more" % (len(found) - len(shown)))
+    return answer_text(answer, lines)
+
+
+def rank(found: List[Callee]) -> None:
+    """Order callees: what was changed last before what nothing is known of, what is no
+    test before what is one, then what is sure, then what is nearest. Of two around the same change the inner
+    one has it."""
+    for outer in found:
+        if any(outer.holds(inner) for inner in found if outer.changed):
+            outer.change = None
+    found.sort(key=lambda callee: (callee.change.age if callee.change else COMMITS_MOST, bool(rx(_IN_TESTS).search(fsencode(callee.path))), callee.doubt, callee.depth))
+
+
+def callees_of(reader: TreeReader, frames: Sequence[Tuple[str, int]]) -> List[Callee]:
+    """The definitions that calls near some frames lead to, within REACH calls, the nearest first."""
+    found: Dict[Tuple[str, int], Callee] = {}
+    around = [(path, symbol.first) for path, symbol in ((path, function_at(reader, path, line)) for path, line in frames) if symbol]
+    level = [(path, "", calls_near(reader, path, line)) for path, line in frames]
+    for depth in range(1, REACH + 1):
+        names = list(dict.fromkeys(name for _, _, calls in level for name, _ in calls))
+        homes = definitions_of(reader, names) if names else {}
+        fresh: List[Callee] = []
+        for path, doubt, calls in level:
+            lone = {homes[name][0][0] for name, _ in calls if len({alias for alias, _, _ in homes.get(name, ())}) == 1}
+            for name, line in calls:
+                for home, symbol, link in meant(reader, path, name, homes.get(name, []), lone):
+                    if (home, symbol.first) not in found and (home, symbol.first) not in around:
+                        fresh.append(Callee(home, symbol, depth, (path, line), doubt or link))
+                        found[home, symbol.first] = fresh[-1]
+        level = [(callee.path, callee.doubt, calls_in(reader, callee.path, callee.symbol.first, callee.symbol.last)) for callee in fresh]
+    return list(found.values())
+
+
+def function_at(reader: TreeReader, path: str, line: int) -> Optional[Symbol]:
+    """The definition around a line, None where there is none, or none is known."""
     extraction = reader.extraction(path)
-    calls = sorted(extraction.calls, key=lambda call: -call[1]) if extraction else []
-    names = list(dict.fromkeys(name for name, at in calls if first <= at <= last))
-    found: List[Tuple[str, Symbol]] = []
-    for row in find_refs(names).rows if names else []:
-        other = reader.extraction(row["path"]) if row["class"] == "definition" and row["path"] != path else None
-        found += [(row["path"], symbol) for symbol in (other.symbols if other else ()) if symbol.line == row["line"] and symbol.name in names]
-    return sorted(found, key=lambda pair: names.index(pair[1].name))
+    return extraction.around(line) if extraction else None
+
+
+def calls_near(reader: TreeReader, path: str, line: int) -> List[Tuple[str, int]]:
+    """The calls that lead to a failure on a line: those of its statement, then those before it in the same function, the nearest first."""
+    around = function_at(reader, path, line)
+    first = around.first if around else opening(reader.data(path).split(b"\n"), line)
+    last = line + 2 * TRACE_AROUND
+    calls = calls_in(reader, path, first, min(around.last, last) if around else last)
+    return sorted(calls, key=lambda call: (call[1] < line, abs(call[1] - line)))[:REACH_NAMES]
+
+
+def opening(lines: Sequence[bytes], line: int) -> int:
+    """The line that opens the block around a line, as indents tell."""
+    indent = indent_of(lines[line - 1])
+    return next((at for at in range(line - 1, 0, -1) if lines[at - 1].strip() and indent_of(lines[at - 1]) < indent), 1)
+
+
+def calls_in(reader: TreeReader, path: str, first: int, last: int) -> List[Tuple[str, int]]:
+    """The calls (name, line) on some lines: by what parsed the file, else every name with a parenthesis behind it."""
+    extraction = reader.extraction(path)
+    if extraction and extraction.engine in ("tree-sitter", "ast"):
+        return [(name, line) for name, line in extraction.calls if first <= line <= last]
+    lines = reader.data(path).split(b"\n")[first - 1 : last]
+    return [(fsdecode(name), line) for line, text in enumerate(lines, first) for name in rx(rb"([A-Za-z_]\w*)[!?]?\(").findall(text)]
+
+
+if TYPE_CHECKING:
+    Meaning = Tuple[str, str, Symbol]  # where a name is defined, where that leads to, and what is there
+
+
+def definitions_of(reader: TreeReader, names: Sequence[str]) -> Dict[str, List[Meaning]]:
+    """What the workspace defines of some names, by name; lines that nobody has written, as in bundles, are left out."""
+    found: Dict[str, List[Meaning]] = {}
+    for row in find_refs(names).rows:
+        path = row["path"]
+        if row["class"] != "definition" or len(reader.data(path).split(b"\n")[row["line"] - 1]) >= BUNDLED:
+            continue
+        extraction = reader.extraction(path)
+        for symbol in extraction.symbols if extraction else ():
+            if symbol.line == row["line"] and symbol.name in names:
+                found.setdefault(symbol.name, []).extend((path, *end) for end in standing_for(reader, path, symbol))
+    return found
+
+
+def standing_for(reader: TreeReader, path: str, symbol: Symbol) -> List[Tuple[str, Symbol]]:
+    """The functions that a call of a symbol runs: itself, the constructor of a class, what a file exports that a variable is."""
+    extraction = reader.extraction(path)
+    if symbol.kind in _FUNCTIONS or extraction is None:
+        return [(path, symbol)]
+    if symbol.kind in _CONTAINERS:  # one without a constructor says at least where it is
+        return [(path, inner) for inner in extraction.symbols if inner.inside == symbol.path and inner.name in (*_CONSTRUCTORS, symbol.name)] or [(path, symbol)]
+    loaded = rx(rb"\brequire\([\"']([^\"'\n]+)[\"']\)").search(reader.data(path).split(b"\n")[symbol.line - 1])
+    other = module_file(reader, path, fsdecode(loaded.group(1))) if loaded else ""
+    found = reader.extraction(other) if other else None
+    return [(other, inner) for inner in (found.named("exports") if found else ()) if inner.kind in _FUNCTIONS]
+
+
+_CONSTRUCTORS = ("__init__", "__new__", "constructor", "initialize", "new", "__construct")
+
+
+def module_file(reader: TreeReader, path: str, module: str) -> str:
+    """The file that a JavaScript module stands for which the file `path` loads, "" when it is none of the workspace."""
+    if not module.startswith("."):
+        return ""
+    parts: List[str] = path.split("/")[:-1]
+    for part in module.split("/"):
+        parts = parts[:-1] if part == ".." else parts + [part] * (part not in ("", "."))
+    base = "/".join(parts)
+    main = rx(rb'"main"\s*:\s*"(?:\./)?([^"]+)"').search(reader.data("/".join([*parts, "package.json"])))
+    names = ["/".join([*parts, fsdecode(main.group(1))])] if main else []
+    names += [base, *(base + ending for ending in (".js", ".cjs", ".ts")), *("/".join([*parts, "index" + ending]) for ending in (".js", ".cjs", ".ts"))]
+    return next((name for name in names if rx(rb"\.\w+$").search(fsencode(name)) and reader.data(name)), "")
+
+
+_PACKAGE = rb"(?m)^package[ \t]+([\w.]+);?[ \t\r]*$"  # of Java and Kotlin, whose tests stand in directories of their own
+_LINKS = ("same file", "imported", "same package", "of an imported package", "by name")
+
+
+def meant(reader: TreeReader, path: str, name: str, homes: Sequence[Meaning], lone: Set[str]) -> Iterator[Tuple[str, Symbol, str]]:
+    """The definitions that a name called in the file `path` means: those with the closest link to it, of several those in a file that
+    alone defines something else called there (`lone`). What only declares it is none: others carry it out."""
+    groups: Dict[str, List[Tuple[str, Symbol]]] = {}
+    for alias, home, symbol in homes:
+        link = link_to(reader, path, alias, name)
+        if len(homes) > 1 and link in _LINKS[1:4] and lone and home not in lone:
+            link = _LINKS[-1]
+        if symbol.kind in _FUNCTIONS and (link != _LINKS[-1] or not rx(_IN_TESTS).search(fsencode(home))):
+            groups.setdefault(link, []).append((home, symbol))
+    for link in _LINKS:
+        carried = [member for member in groups.get(link, []) if not is_declared(reader, *member)]
+        yield from ((home, symbol, link) for home, symbol in carried)
+        if carried:
+            return
+
+
+def link_to(reader: TreeReader, path: str, home: str, name: str) -> str:
+    """Why a name in the file `path` is what the file `home` defines, one of _LINKS."""
+    extraction = reader.extraction(path)
+    if extraction is None:
+        return _LINKS[-1]
+    found = link_between(path, extraction, {home}, name)
+    if found:
+        return found
+    if any(module_file(reader, path, module) == home for module, _ in extraction.imports):
+        return "imported"
+    packages = {bytes(found.group(1)) if found else b"" for found in (rx(_PACKAGE).search(reader.data(file)) for file in (path, home))}
+    if path.endswith((".java", ".kt")) and len(packages) == 1 and b"" not in packages:
+        return "same package"
+    folder = home.split("/")[:-1]
+    is_inside = any(parts and folder[-len(parts) :] == parts for parts in (segments(module) for module, _ in extraction.imports))
+    return "of an imported package" if is_inside else _LINKS[-1]
+
+
+def is_declared(reader: TreeReader, path: str, symbol: Symbol) -> bool:
+    """Whether a definition has no body of its own: a member of an interface, or in a file of declarations."""
+    extraction = reader.extraction(path)
+    around = [outer.kind for outer in (extraction.symbols if extraction else ()) if outer.path == symbol.inside]
+    return path.endswith((".pyi", ".d.ts")) or "interface" in around or "trait" in around
+
+
+def date(reader: TreeReader, frames: Sequence[Tuple[str, int]], found: Sequence[Callee]) -> None:
+    """Note the newest change of each callee that is no older than the functions of all frames."""
+    ages = commit_ages(reader.top, COMMITS_MOST)
+    oldest = len(ages) if frames else -1
+    for path, line in frames:
+        around = function_at(reader, path, line)
+        oldest = min(oldest, newest_change(reader.top, path, *((around.first, around.last) if around else (line, line)), ages).age)
+    paths = sorted({callee.path for callee in found})
+    newest = dict.fromkeys(paths, len(ages) + 1)
+    for commit in reversed((commit_files(reader.top, COMMITS_MOST, paths) if paths and ages else None) or ()):
+        newest.update((path, ages.get(commit["commit"], len(ages) + 1)) for path in commit["files"])
+    newest.update((fsdecode(path), 0) for path in changed_files(reader.top) or ())
+    for callee in sorted((callee for callee in found if newest[callee.path] <= oldest), key=lambda callee: newest[callee.path])[:DATED]:
+        change = newest_change(reader.top, callee.path, callee.symbol.first, callee.symbol.last, ages)
+        if change.age <= oldest:
+            callee.change = change
+
+
+def callee_lines(reader: TreeReader, callee: Callee, is_brief: bool) -> Iterator[str]:
+    """What a callee is, where it is called, and what its newest change was; if brief, only what it is."""
+    symbol, (path, line) = callee.symbol, callee.call
+    doubt = "  · %s only" % callee.doubt if callee.doubt else ""
+    yield "%s %s  %s%s" % (symbol.kind, symbol.path, reader.address(callee.path, symbol.first, symbol.last), doubt)
+    if not is_brief:
+        yield "  called at %s:%d: %s" % (path, line, reader.text(path, line)[0])
+    if callee.change and callee.changed:
+        yield "  last change: " + callee.change.text
+
+
+def callee_body(reader: TreeReader, callee: Callee) -> List[int]:
+    """The lines of a callee that are worth reading first: those around its newest change, else what is no comment."""
+    first, last = callee.symbol.first, callee.symbol.last
+    if callee.changed:
+        return sorted({line for at in callee.changed for line in range(at - TRACE_AROUND, at + TRACE_AROUND + 1) if first <= line <= last})
+    data = reader.data(callee.path)
+    source, language = Source.of_bytes("output", data), language_of(callee.path, data)
+    starts = [rx(rb"[ \t]*").match(data, source.start_of(line)) for line in range(first, last + 1)]
+    kinds = classes_at(data, [start.end() for start in starts if start], language)
+    lines = [(line, kind, data[start.end() : start.end() + 1].strip()) for line, kind, start in zip(range(first, last + 1), kinds, starts) if start]
+    told = {line for line, kind, _ in lines if kind == COMMENT}
+    if callee.path.endswith(".py"):  # a docstring is the text behind the line that ends with the colon
+        body = next((at for at, row in enumerate(lines) if at and data[: source.start_of(row[0])].rstrip().endswith(b":")), len(lines))
+        end = next((at for at in range(body, len(lines)) if lines[at][1] != STRING and lines[at][2]), len(lines))
+        told.update(line for line, _, _ in lines[body:end])
+    return [line for line, _, begins in lines if begins and line not in told]
 
 
 def do_touched(answer: Answer, words: List[str]) -> Answer:
@@ -18736,6 +19099,7 @@ _FURTHER_STAGES = [
     Stage("in-changed [COMMIT]", _ROW_KINDS, "", None, 0, 1, do_in_changed, "no more rows than came; git status, once"),
     Stage("shared-cause", ("records",), "records", ("frame", "count", "message", "identities", "callers"), 0, 0, do_shared_cause, "one row for each frame"),
     Stage("trace", ("records",), "text", ("text",), 0, 0, do_trace, "%d frames, git blame of each; %d files parsed" % (TRACED, PARSE_FILES)),
+    Stage("callees", ("records",), "text", ("text",), 0, 0, do_callees, "%d frames, %d calls deep; %d files parsed" % (TRACED, REACH, PARSE_FILES)),
     Stage("touched", ("files", "records"), "files", _FILE, 0, 0, do_touched, "git log of %d commits, once" % COMMITS_MOST),
     Stage("outline", ("files",), "symbols", _SYMBOL, 0, 0, do_outline, "%d files parsed" % PARSE_FILES),
     Stage("def", ("records",), "symbols", _SYMBOL, 0, 0, do_def, "%d files parsed" % PARSE_FILES),
@@ -19429,6 +19793,19 @@ def member_mistakes(value: Dict[str, Any], schema: Dict[str, Any], at: str) -> I
             yield place, "unknown key %s" % quoted(key), nearest(key, list(known), "its keys are")
 
 
+def without(value: Dict[str, Any], at: str, wrong: Sequence[str], schema: Dict[str, Any]) -> Dict[str, Any]:
+    """An object of a schema without those of its members that are wrong, a list with one of them altogether."""
+    kept = {}
+    for key, member in value.items():
+        place = "%s/%s" % (at, key.replace("~", "~0").replace("/", "~1"))
+        known = schema["properties"].get(key, {})
+        if isinstance(member, dict) and known.get("type") == "object":
+            kept[key] = without(member, place, wrong, known)
+        elif place not in wrong and not any(other.startswith(place + "/") for other in wrong):
+            kept[key] = member
+    return kept
+
+
 class Node:
     """One step of a plan. `edges` are the ids that must be over before it, `inputs` those of them whose rows it rests on; `gives` and
     `fields` are of its rows; `sources` those that its query may begin with."""
@@ -19490,18 +19867,19 @@ class NodeResult:
 class Plan:
     """Checked nodes in the order of the plan, its limits, and the results so far."""
 
-    __slots__ = ("title", "seconds", "tokens", "nodes", "results", "mistakes")
+    __slots__ = ("title", "seconds", "tokens", "nodes", "vague", "results", "mistakes")
 
     def __init__(self, data: bytes, allowed: Optional[Sequence[str]], tokens: int) -> None:
         """Read a plan, and find everything that is wrong with it. `allowed` are the command lines that it may run, None all; `tokens` is
         the usual budget."""
         self.title, self.seconds, self.tokens = "", PLAN_SECONDS, tokens
         self.nodes: Dict[str, Node] = {}
+        self.vague: Set[str] = set()  # nodes with which something is wrong, so that nobody knows their rows
         self.results: Dict[str, NodeResult] = {}
         try:
             value = from_json(data)
         except ValueError as error:
-            self.mistakes: List[Mistake] = [("", "not JSON (%s)" % error, "write an object as docs/plan.schema.json has it")]
+            self.mistakes: List[Mistake] = [("", "not JSON%s" % ("" if str(error) == "not JSON" else " (%s)" % error), "write an object as docs/plan.schema.json has it")]
             return
         self.mistakes = list(shape_mistakes(value, PLAN_SCHEMA))
         if not isinstance(value, dict) or not isinstance(value.get("nodes"), list):
@@ -19509,8 +19887,8 @@ class Plan:
         wrong = [at for at, _, _ in self.mistakes]
         for number, spec in enumerate(value["nodes"][:NODES_MAX]):
             at = "/nodes/%d" % number
-            if not any(place == at or place.startswith(at + "/") for place in wrong):
-                self.add(Node(at, spec), allowed)
+            if isinstance(spec, dict):
+                self.add(at, without(spec, at, wrong, PLAN_SCHEMA["properties"]["nodes"]["items"]), at in wrong, allowed)
         if not any(place.startswith(("/limits", "/title")) for place in wrong):
             limits = value.get("limits", {})
             self.title, self.seconds, self.tokens = value.get("title", ""), limits.get("seconds", PLAN_SECONDS), limits.get("tokens", tokens)
@@ -19518,8 +19896,14 @@ class Plan:
                 fix = "%d of them need at least %d" % (len(self.nodes), (len(self.nodes) + 2) * NODE_TOKENS)
                 self.mistakes.append(("/limits/tokens", "too few for the lines that the nodes have", fix))
 
-    def add(self, node: Node, allowed: Optional[Sequence[str]]) -> None:
-        """Check one node against those before it, and take it in."""
+    def add(self, at: str, spec: Dict[str, Any], is_vague: bool, allowed: Optional[Sequence[str]]) -> None:
+        """Check what is of the right form of one node against those before it, and take it in."""
+        if "id" not in spec:
+            return
+        if is_vague or not any(act in spec for act in NODE_ACTS):
+            self.vague.add(spec["id"])
+            return
+        node = Node(at, spec)
         if node.id in self.nodes:
             self.mistakes.append((node.at + "/id", "%s is there already" % quoted(node.id), "give each node a name of its own"))
         self.mistakes += [(node.at + place, what, fix) for place, what, fix in self.node_mistakes(node)]
@@ -19540,18 +19924,23 @@ class Plan:
         named += [("/when/node", name, node.edges) for name in [spec.get("when", {}).get("node")] if name]
         named += [("/against", name, node.edges) for name in [spec.get("against")] if name]
         for place, name, into in named:
-            if name in self.nodes:
-                into.append(name)
-            else:
-                yield place, "%s is no earlier node" % quoted(name), nearest(name, list(self.nodes), "earlier ones are") if self.nodes else "it is the first"
+            into += [name] * (name in self.nodes)
+            yield from self.not_earlier(place, name)
         if each and node.act not in ("query", "run"):
             yield "/foreach", "not with %s" % node.act, "write it with query or run"
         elif each and ITEM not in spec[node.act]:
             yield "/" + node.act, "no %s for the value of foreach" % ITEM, "write %s where it belongs" % ITEM
-        fields = self.nodes[each["node"]].fields if each.get("node") in self.nodes else None
+        fields = self.nodes[each["node"]].fields if each.get("node") in self.nodes and "field" in each else None
         if fields is not None and each["field"] not in fields:
             yield "/foreach/field", "%s has no field %s" % (each["node"], quoted(each["field"])), nearest(each["field"], fields, "fields are")
-        yield from NODE_ACTS[node.act][0](self, node)
+        for mistake in NODE_ACTS[node.act][0](self, node):
+            self.vague.add(node.id)
+            yield mistake
+
+    def not_earlier(self, place: str, name: str) -> Iterator[Mistake]:
+        """That a name is of no earlier node, where it is so."""
+        if name not in self.nodes and name not in self.vague:
+            yield place, "%s is no earlier node" % quoted(name), nearest(name, list(self.nodes), "earlier ones are") if self.nodes else "it is the first"
 
     def source_of(self, node: Node) -> Stage:
         """The source `@ID`: the rows of an earlier node."""
@@ -19600,6 +19989,13 @@ def query_mistakes(plan: Plan, node: Node) -> Iterator[Mistake]:
     """What is wrong with a query."""
     try:
         stages = split_query(node.spec["query"])
+        names = [word[1:] for words in stages[:1] for word in words[:2] if word[:1] == "@"]
+        if any(name in plan.vague for name in names):
+            plan.vague.add(node.id)
+            return
+        if stages[0][0][:1] == "@" and names[0] not in plan.nodes:
+            yield from plan.not_earlier("/query", names[0])
+            return
         steps = check_stages(stages, node.sources)
         for step in steps[:1]:
             if step.stage.name[:1] == "@":
@@ -19625,7 +20021,7 @@ def act_query(plan: Plan, node: Node, settings: Settings) -> NodeResult:
                 steps[0].words = [plan.run_of(word) for word in steps[0].words]
             found = run_query(steps)
             answer.rows += found.rows
-            problems += found.remarks
+            problems += [text for text in found.remarks if not text.startswith("none: ")]  # which the outcome says
         except CtxError as error:
             problems.append(str(error))
             if len(items) == 1:
@@ -19671,6 +20067,8 @@ def diff_mistakes(plan: Plan, node: Node) -> Iterator[Mistake]:
     node.fields, node.bounds = _CHANGE_ROW, ["%s of each stream compared" % human(DIFF_WINDOW)]
     for number, word in enumerate(node.spec["diff"]):
         try:
+            if word[1:] in plan.vague:
+                continue
             plan.run_of(word)
             if word.startswith("@"):
                 node.inputs.append(word[1:])
@@ -19874,7 +20272,6 @@ def plan_digest(plan: Plan, handle: str, command: str, ended: str) -> List[str]:
     counts = " · ".join("%d %s" % (outcomes.count(name), name) for name in ("ok", "none", "failed", "error", "skipped") if name in outcomes)
     title = visible(fsencode(redact_text(plan.title)))
     head = ["[ctx %s]" % " ".join(filter(None, [handle, "plan", title])), "nodes: %s%s" % (counts, "  ended by " + ended if ended else "")]
-    tail = ["next:", "  %s get %s#output" % (command, handle)] * bool(handle)
     lines: List[str] = []
     places: List[Tuple[int, Node]] = []  # behind which line the rows of which node belong
     for edges, width in NODE_WIDTHS:
@@ -19887,7 +20284,6 @@ def plan_digest(plan: Plan, handle: str, command: str, ended: str) -> List[str]:
                     places += [(len(lines), node)] * (nodes in (findings, counters) and has_found(plan, node))
                 if name == "counter-evidence" and not nodes:
                     lines.append("counter-evidence: none was searched for")
-            lines += tail
     return with_rows(plan, lines, places, command)
 
 
@@ -19942,10 +20338,9 @@ QUESTIONS: Dict[str, Tuple[str, List[Dict[str, Any]]]] = {  # what it is about, 
         {"id": "by-name-only", "query": "refs NAME | where class != use | where class != definition | group file", "against": "callers"},
     ]),
     "diagnose": ("run", [
-        {"id": "fails", "query": "fails RUN"},
-        {"id": "causes", "query": "@fails | shared-cause"},
+        {"id": "causes", "query": "fails RUN | shared-cause"},
         {"id": "trace", "query": "@causes | trace"},
-        {"id": "in-changed", "query": "@fails | in-changed"},
+        {"id": "callees", "query": "@causes | callees"},
         {"id": "written-since", "query": "changed RUN", "against": "trace"},
     ]),
     "compare": ("runs", [
@@ -21878,6 +22273,7 @@ def ask_verb(options: Options, words: List[str]) -> int:
 
 def asked_symbol(question: str, options: Options) -> Dict[str, str]:
     """The symbol that a question is about; {} when it may be about several, which are listed. Raises CtxError."""
+    workspace_reader()  # outside of one nothing is known, which is not the same as none
     found = [options["--symbol"]] if "--symbol" in options else symbols_asked(question)
     if not found:
         raise CtxError("nothing in the question is defined here", "name what it is about: --symbol NAME")
@@ -21891,8 +22287,8 @@ def asked_symbol(question: str, options: Options) -> Dict[str, str]:
 
 
 def asked_runs(options: Options, subject: str) -> Dict[str, str]:
-    """The runs that a question is about: those named, else the newest that failed, else with the one before; {} when nothing has failed
-    here, which is said. Raises CtxError."""
+    """The runs that a question is about: those named, else the newest that failed, else with the one before; {} when none of them has
+    failed, which is said. Raises CtxError."""
     named = [named_run([word]) for word in options["--run"].split("\0")] if "--run" in options else []
     if len(named) > (2 if subject == "runs" else 1):
         raise CtxError("--run: too many", "name %s" % ("two, the older one first" if subject == "runs" else "one"))
@@ -21903,6 +22299,9 @@ def asked_runs(options: Options, subject: str) -> Dict[str, str]:
             return {}
         if len(named) > 1:
             remark("ask", "failed, too: %s" % ", ".join(run.handle for run in named[1:4]))
+    if subject == "run" and named[0].status == 0:
+        report(options, {"candidates": []}, ["%s has not failed: exit 0" % named[0].handle])
+        return {}
     if subject == "run":
         return {"RUN": named[0].handle}
     older, newer = named if len(named) == 2 else (older_run(named[0]), named[0])
@@ -22563,7 +22962,7 @@ The commands that a workspace's own ctx.toml allows count once you trust them, u
           ("--run", "RUN…", "what diagnose is about (the newest that failed), or compare: two, the older one first"), ("--plan", "", "print the plan instead"), _JSON],
          """
 Without --symbol it is the one identifier in the question; where there are several they are listed, and the exit status is 1. No command is run
-but git. diagnose shows for each cause of the failures the deepest frame in the workspace, its last change, and what it calls.""",
+but git. diagnose shows for each cause of the failures the deepest frame in the workspace, its last change, and what leads to it.""",
          ["ctx ask 'where is Cart.total defined?' --intent locate", "ctx ask --intent locate --symbol total --plan", "ctx ask 'what if total() changes?' --intent impact --json"]),
     Verb("runs", "runs [--all] [-n N]", "list what was captured here, newest first", runs_verb,
          [("--all", "", "in every workspace"), ("-n", "N", "at most N runs (20)"), ("--answers", "", "what ctx kept of its own queries and plans instead"), _JSON],

@@ -27,6 +27,10 @@
   ])
 ])
 (macro_invocation macro: [(identifier) @call (scoped_identifier name: (identifier) @call)])
+; what a macro is given is not parsed: a name before a parenthesis, up to three of them deep
+((macro_invocation (token_tree (identifier) @call . (token_tree) @_given)) (#match? @_given "^[(]"))
+((macro_invocation (token_tree (token_tree (identifier) @call . (token_tree) @_given))) (#match? @_given "^[(]"))
+((macro_invocation (token_tree (token_tree (token_tree (identifier) @call . (token_tree) @_given)))) (#match? @_given "^[(]"))
 (struct_expression name: [(type_identifier) @call (scoped_type_identifier name: (type_identifier) @call)])
 
 (use_declaration argument: (_) @module)

@@ -257,10 +257,19 @@ MISTAKES = [
     (plan_of(dict(Q, needs=["x"], against="q", when={"node": "y", "count": "> 0"})), ["/nodes/0/needs/0", "/nodes/0/when/node", "/nodes/0/against"]),
     (plan_of(Q, dict(Q, id="r", when={"node": "q"}), dict(Q, id="s", when={"node": "q", "count": "many"})), ["/nodes/1/when", "/nodes/2/when/count"]),
     (plan_of(Q, dict(Q, id="r", when={"node": "q", "outcome": "good"})), ["/nodes/1/when/outcome"]),
-    (plan_of(Q, {"id": "r", "query": "files", "foreach": {"node": "q", "field": "paht", "most": 65}}), ["/nodes/1/foreach/most"]),
+    (plan_of(Q, {"id": "r", "query": "files", "foreach": {"node": "q", "field": "paht", "most": 65}}), ["/nodes/1/foreach/most", "/nodes/1/query", "/nodes/1/foreach/field"]),
     (plan_of(Q, {"id": "r", "query": "files", "foreach": {"node": "q", "field": "paht"}}), ["/nodes/1/query", "/nodes/1/foreach/field"]),
     (plan_of(Q, {"id": "r", "seq": ["a", "b"], "foreach": {"node": "q", "field": "path"}}), ["/nodes/1/foreach", "/nodes/1/seq/0", "/nodes/1/seq/1"]),
     (plan_of({"id": "r", "run": "touch here"}), ["/nodes/0/run"]),
+    # what is wrong with one node hides nothing of it nor of others, and makes nothing else wrong
+    (plan_of(dict(Q, need=[]), dict(Q, id="r", query="@q | count"), dict(Q, id="s", query="files | nope", when={"node": "z", "count": ">0"})),
+     ["/nodes/0/need", "/nodes/2/when/count", "/nodes/2/when/node", "/nodes/2/query"]),
+    (plan_of({"id": "a", "query": 5}, dict(Q, id="r", query="@a | outline", needs=["a"], against="a"), {"id": "d", "diff": ["@a", "last"]}), ["/nodes/0/query"]),
+    (plan_of(dict(Q, query="fles"), dict(Q, id="r", query="@q | outline"), dict(Q, id="s", query="@r | outline")), ["/nodes/0/query"]),
+    (plan_of({"id": "a"}, dict(Q, id="r", query="fails @a")), ["/nodes/0"]),
+    (plan_of(dict(Q, foreach={"node": "z"}, needs=[1, "q"])), ["/nodes/0/foreach", "/nodes/0/needs/0", "/nodes/0/foreach/node", "/nodes/0/query"]),
+    (plan_of(dict(Q, id="a", query="@b | count"), dict(Q, id="b", query="@a | count")), ["/nodes/0/query"]),
+    (plan_of(5, {"id": 5, "query": "files"}, {"query": "fles"}), ["/nodes/0", "/nodes/1/id", "/nodes/2"]),
 ]  # fmt: skip
 
 
@@ -275,6 +284,12 @@ def test_every_mistake_is_told_at_once_with_its_place_and_nothing_runs(box, valu
         done = plan(box, action, value)
         assert done.returncode == 2 and done.stdout == b"" and done.stderr.count(b"\nctx plan: ") == len(places) - 1
     assert not (box.work / "here").exists()
+
+
+def test_an_edge_to_a_later_node_is_told_as_one(box):
+    value = plan_of(dict(Q, id="a", query="@b | count"), dict(Q, id="b"))
+    assert plan(box, "check", value).stdout.startswith(b"/nodes/0/query: 'b' is no earlier node: ")
+    assert plan(box, "check", b"").stdout.startswith(b"/: not JSON: ")
 
 
 def test_the_price_is_known_before_anything_runs(box):
@@ -374,6 +389,12 @@ def test_every_node_has_its_line_within_the_fewest_tokens(box):
     done = plan(box, "run", plan_of(*nodes, limits={"tokens": 26 * ctx.NODE_TOKENS}, title="t" * 200))
     assert ctx.estimate_tokens(done.stdout) <= 26 * ctx.NODE_TOKENS
     assert all("\n  %s  " % name in done.stdout.decode() for name in ids)
+
+
+def test_rows_for_which_there_is_no_room_are_left_out(shop):
+    nodes = [{"id": "n%d" % at, "query": "refs price_of"} for at in range(24)]
+    done = plan(shop, "run", plan_of(*nodes, limits={"tokens": 26 * ctx.NODE_TOKENS}), timeout=60)
+    assert done.returncode == 0 and ctx.estimate_tokens(done.stdout) <= 26 * ctx.NODE_TOKENS
 
 
 def test_the_time_limit_ends_a_command_and_keeps_what_it_said(box):
@@ -480,13 +501,14 @@ def test_diagnose_shows_each_cause_with_its_frame_its_last_change_and_what_it_ca
     text = done.stdout.decode()
     assert done.returncode == 0 and ctx.estimate_tokens(done.stdout) <= 1000
     first, second = text.partition("findings:\n")[2].split("counter-evidence:")[0].split("    1 failure: ")
-    assert first.split("\n")[1:3] == ["    2 failures: ZeroDivisionError: division by zero", "      test_shop.py::test_total, test_shop.py::TestPrice::test_price"]
+    assert first.split("\n")[1:3] == ["    2 failures: ZeroDivisionError: division by zero", "      test_shop.py::test_total, …::TestPrice::test_price"]
     assert "  in function price_of, lines 9-10\n" in first and ": a shop\n" in first and "\n      > 10      return sum(items) / rate\n" in first
-    assert "called from shop.py:6, test_shop.py:5\n" in first
+    assert "called from shop.py:6: return price_of(self.items, rate)\n        from test_shop.py:5\n" in first
     address = next(word for word in first.split() if word.startswith("repo:shop.py:9-10@"))
     assert shop.ctx("get", address).stdout == b"def price_of(items, rate):\n    return sum(items) / rate\n"
-    assert "> 13          assert 3 == (" in second and "calls function price_of  repo:shop.py:9-10@" in second
-    assert "written-since  none" in text
+    assert "> 13          assert 3 == (" in second and "last change" not in second  # which is that of the first
+    assert second.count("repo:") == 1 and "callees  none" in second  # what it calls is what the first is in
+    assert "written-since  none" in text and "no row" not in text
 
 
 def test_diagnose_tells_what_was_written_since_the_run_and_what_is_not_committed(shop, failed):
@@ -495,13 +517,22 @@ def test_diagnose_tells_what_was_written_since_the_run_and_what_is_not_committed
     os.utime(path, (2**31, 2**31))
     text = ask(shop, "--intent", "diagnose", "--run", failed).stdout.decode()
     assert "    shop.py  1" in text.partition("counter-evidence:")[2] and "last change: not committed" in text
-    assert "in-changed  ok  2 rows" in text
+
+
+def test_diagnose_shows_what_a_wrong_value_comes_from(shop):
+    path = shop.work / "shop.py"
+    path.write_text(SHOP.replace("sum(items) / rate", "sum(items) - rate"))
+    (shop.work / "test_shop.py").write_text("from shop import Cart\n\n\ndef test_total():\n    total = Cart().total(1)\n    assert total == 1\n")
+    assert shop.run(TESTS["run"].split()).returncode == 1
+    text = ask(shop, "--intent", "diagnose").stdout.decode().partition("  callees  ")[2]
+    assert "    function price_of  repo:shop.py:9-10@" in text and "called at shop.py:6: return price_of(self.items, rate)\n      last change: not committed\n" in text
+    assert "        10      return sum(items) - rate\n" in text
 
 
 def test_diagnose_takes_the_newest_run_of_a_command_and_names_other_failures(shop, failed):
     assert shop.run(["sh", "-c", "exit 3"]).returncode == 3
     done = ask(shop, "--intent", "diagnose", "--plan")
-    assert json.loads(done.stdout)["nodes"][0]["query"] == "fails %s" % shop.last().handle and b"failed, too: %s" % failed.encode() in done.stderr
+    assert json.loads(done.stdout)["nodes"][0]["query"] == "fails %s | shared-cause" % shop.last().handle and b"failed, too: %s" % failed.encode() in done.stderr
     (shop.work / "test_shop.py").write_text("def test():\n    pass\n")
     assert shop.run(TESTS["run"].split()).returncode == 0
     assert failed.encode() not in ask(shop, "--intent", "diagnose", "--plan").stderr
@@ -524,6 +555,18 @@ def test_the_subject_is_the_one_identifier_of_the_question(shop, question, symbo
 def test_an_ambiguous_question_is_answered_with_its_candidates(shop):
     done = ask(shop, "does price_of use the total?", "--intent", "impact")
     assert done.returncode == 1 and done.stdout == b"it may be about:\n  price_of\n  total\nask again with --symbol NAME\n"
+
+
+def test_a_run_that_has_not_failed_is_said_to_have_not(box):
+    assert box.run(["true"]).returncode == 0
+    done = ask(box, "--intent", "diagnose", "--run", "last")
+    assert done.returncode == 1 and done.stdout == b"%s has not failed: exit 0\n" % box.last().handle.encode()
+
+
+@pytest.mark.parametrize("intent", ["locate", "impact"])
+def test_outside_of_a_workspace_nothing_is_known(shop, intent):
+    done = ask(shop, "--intent", intent, "--symbol", "price_of", cwd="/")
+    assert (done.returncode, done.stdout) == (2, b"") and b"no workspace here" in done.stderr and done.stderr.count(b"\n") == 1
 
 
 def test_locate_and_impact(shop):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -220,12 +221,6 @@ def test_names_that_do_not_fit_are_counted():
     assert [ctx.first_few(list("abcde")[:n]) for n in (1, 3, 4, 5)] == ["a", "a, b, c", "a, b, c, and 1 more", "a, b, c, and 2 more"]
 
 
-def test_what_trace_does_not_show_of_the_calls_is_counted(failed, monkeypatch):
-    monkeypatch.setattr(ctx, "TRACE_CALLS", 0)
-    text = "\n".join(column("fails | shared-cause | trace", "text"))
-    assert "  calls 1 more that other files define" in text
-
-
 def test_commits_that_touched_leaves_out_are_counted(shop, monkeypatch):
     monkeypatch.setattr(ctx, "COMMIT_FILES", 2)  # the first commit has three files
     answer = ask("files shop.py | touched")
@@ -256,14 +251,229 @@ FRAMES = {
     "a.py:3: in f\n    g()\n./b.py:4: ValueError\n": ["a.py:3", "b.py:4"],
     "Error: x\n    at f (TOP/b.py:4:5)\n    at g (file://TOP/a.py:3:1)\n    at node:internal:1:2\n": ["a.py:3", "b.py:4"],
     "    at h (/elsewhere/a.py:1:1)\nnothing.py:3: in f\nat 3 o'clock\n": [],
+    "TOP/b.js:2\n    return x.y;\n\nTypeError: x\n    at g (TOP/b.js:2:5)\n    at f (TOP/node_modules/tap/a.js:4:1)\n    at TOP/a.js:3:1\n": ["a.js:3", "b.js:2"],
+    " \u276f g src/b.ts:4:5\n \u276f src/a.ts:3:1\n": ["src/a.ts:3", "src/b.ts:4"],
+    "b.rb:4:in `g': no (ArgumentError)\n\tfrom a.rb:3:in `f'\n": ["a.rb:3", "b.rb:4"],
+    "  # ./b.rb:4:in 'Cart#g'\n  # ./a.rb:3:in 'f'\n": ["a.rb:3", "b.rb:4"],
+    "panic: no\n\ngoroutine 1 [running]:\nmain.g(...)\n\tTOP/x/b.go:4 +0x1d\nmain.f()\n\tTOP/x/a.go:3\n\t/usr/lib/go/a.go:9 +0x5\n": ["x/a.go:3", "x/b.go:4"],
+    "    c_test.go:9: not 3\n    c_test.go:12: nor 4\n": [],
+    "thread 'tests::f' panicked at src/b.rs:4:5:\nno\n   1: m::g\n             at ./src/b.rs:4:5\n   2: m::f\n             at ./src/a.rs:3:9\n": ["src/a.rs:3", "src/b.rs:4"],
+    "Exception in thread \"main\" java.lang.Error: no\n\tat com.x.B.g(B.java:4)\n\tat com.y.A.f(A.java:3)\n\tat java.base/java.util.A.f(Other.java:1)\n": ["m/com/y/A.java:3", "m/com/x/B.java:4"],
+    "PHP Fatal error: no\n#0 TOP/b.php(4): g()\n#1 a.php(3): f()\n": ["a.php:3", "b.php:4"],
+    "Failed asserting that 1 is 2.\n\nTOP/b.php:4\nTOP/a.php:3\n": ["a.php:3", "b.php:4"],
+    "  ** (Error) no\n      (shop 0.1.0) lib/b.ex:4: Shop.g/1\n      lib/a.exs:3: (file)\n": ["lib/b.ex:4"],
+    "   at Shop.B.G() in TOP/b.cs:line 4\n   at Shop.A.F() in TOP/a.cs:line 3\n": ["a.cs:3", "b.cs:4"],
+    "no at TOP/b.pl line 4.\n": ["b.pl:4"],
 }
+FILES = "a.py b.py a.js b.js node_modules/tap/a.js src/a.ts src/b.ts a.rb b.rb x/a.go x/b.go src/a.rs src/b.rs a.php b.php lib/b.ex a.cs b.cs b.pl".split()
+FILES += "m/com/y/A.java m/com/z/A.java m/com/x/B.java n/com/z/B.java x/c_test.go y/c_test.go".split()
+
+
+@pytest.fixture
+def files(workspace):
+    """A workspace with a file for each frame, and others of the same names."""
+    for name in FILES:
+        (workspace / name).parent.mkdir(parents=True, exist_ok=True)
+        (workspace / name).write_text("")
+    return workspace
 
 
 @pytest.mark.parametrize("text", FRAMES)
-def test_frames_are_those_of_the_workspace_the_deepest_last(workspace, text):
-    for name in ("a.py", "b.py"):
-        (workspace / name).write_text("")
-    assert ctx.frames_in(text.replace("TOP", str(workspace)).encode(), str(workspace)) == FRAMES[text]
+def test_frames_are_those_of_the_workspace_the_deepest_last(files, text):
+    assert ctx.frames_in(text.replace("TOP", str(files)).encode(), ctx.TreeReader(str(files))) == FRAMES[text]
+
+
+def test_an_incomplete_path_is_the_one_file_that_fits_it(files):
+    (files / "y" / "c_test.go").write_text("func TestRow(t *testing.T) {\n")
+    find = ctx.TreeReader(str(files)).own_file
+    assert [find("B.java", hint) for hint in ("com.x.B", "com.z.B.f", "elsewhere")] == ["m/com/x/B.java", "n/com/z/B.java", ""]
+    assert [find("c_test.go", hint) for hint in ("TestRow", "example.com/x.TestColumn", "TestColumn")] == ["y/c_test.go", "x/c_test.go", ""]
+    assert [find(name, "") for name in ("z/A.java", "A.java", "node_modules/tap/a.js", "/usr/lib/b.py", "", "none.py")] == ["m/com/z/A.java", "", "", "", "", ""]
+
+
+UNCAUGHT = {
+    "a.js": ("Error: not caught", "function f() {\n  throw new Error('not caught');\n}\nf();\n", "node"),
+    "a.rb": ("a.rb:2:in `f': not caught (ArgumentError)", "def f\n  raise ArgumentError, 'not caught'\nend\nf\n", "ruby"),
+    "a.py": ("ValueError: not caught", "def f():\n    raise ValueError('not caught')\n\n\nf()\n", "python3"),
+}
+
+
+@pytest.mark.parametrize("name", UNCAUGHT)
+def test_how_a_program_ended_is_a_failure_where_its_tools_told_of_none(shop, run_ctx, name):
+    message, text, program = UNCAUGHT[name]
+    if not shutil.which(program):
+        pytest.skip("no " + program)
+    (shop / name).write_text(text)
+    assert run_ctx("run", "--", program, name, cwd=str(shop)).returncode == 1
+    rows = ask("fails | shared-cause").rows
+    assert [(row["frame"], row["message"]) for row in rows] == [(name + ":2", message)]
+    assert any("called from %s:" % name in line for line in column("fails | shared-cause | trace", "text"))
+
+
+# ── callees
+
+LIBRARY = {
+    "python": {
+        "shop/__init__.py": "from .cart import total\n",
+        "shop/cart.py": 'def total(items):\n    """The sum.\n\n    Of items.\n    """\n    return add(items)\n\n\ndef add(items):\n    # one by one\n    return sum(items)\n',
+        "other.py": "def add(items):\n    return 1\n",
+        "test_cart.py": "import shop as s\n\n\ndef test_total():\n    found = s.total([1])\n    assert found == 2\n",
+    },
+    "go": {
+        "cart.go": "package shop\n\ntype Cart struct {\n\titems []int\n}\n\nfunc (c Cart) Total() int {\n\treturn add(c.items)\n}\n\nfunc add(items []int) int {\n\treturn len(items)\n}\n",
+        "box.go": "package shop\n\ntype Box struct{}\n\nfunc (b Box) Total() int {\n\treturn 0\n}\n",
+        "cart_test.go": "package shop\n\nimport \"testing\"\n\nfunc TestTotal(t *testing.T) {\n\tcart := Cart{[]int{1}}\n\tif cart.Total() != 2 {\n\t\tt.Errorf(\"no\")\n\t}\n}\n",
+    },
+    "rust": {
+        "src/lib.rs": "pub fn total(items: &[i32]) -> i32 {\n    add(items)\n}\n\nfn add(items: &[i32]) -> i32 {\n    items.len() as i32\n}\n\n#[cfg(test)]\nmod tests {\n"
+        "    use super::*;\n\n    #[test]\n    fn sums() {\n        assert_eq!(total(&[1]), 2);\n    }\n}\n",
+    },
+    "javascript": {
+        "package.json": '{"main": "lib/index.js"}\n',
+        "lib/index.js": "var total = require('./total');\nmodule.exports = { total: total };\n",
+        "lib/total.js": "function add(items) {\n  return items.length;\n}\n\nmodule.exports = function (items) {\n  return add(items);\n};\n",
+        "dist/shop.js": "var shop=1;" + "function add(e){return e}" * 100 + "\n",
+        "test/total.js": "var shop = require('../');\n\ntest('it', function (t) {\n  t.equal(shop.total([1]), 2);\n});\n",
+    },
+    "ruby": {
+        "lib/cart.rb": "class Cart\n  def initialize(items)\n    @items = items\n  end\n\n  def total\n    add(@items)\n  end\n\n  def add(items)\n    items.size\n  end\nend\n",
+        "test/cart_test.rb": "require_relative '../lib/cart'\n\nclass CartTest < Minitest::Test\n  def test_total\n    assert_equal 2, Cart.new([1]).total\n  end\nend\n",
+    },
+    "java": {
+        "main/shop/Cart.java": "package shop;\n\nclass Cart {\n    int total(int[] items) {\n        return add(items);\n    }\n\n    int add(int[] items) {\n        return items.length;\n    }\n}\n",
+        "test/shop/CartTest.java": "package shop;\n\nclass CartTest {\n    @Test\n    void totals() {\n        assertEquals(2, new Cart().total(new int[] {1}));\n    }\n}\n",
+    },
+    "typescript": {
+        "src/cart.ts": "export function total(items: number[]): number {\n  return add(items);\n}\n\nfunction add(items: number[]): number {\n  return items.length;\n}\n",
+        "src/cart.test.ts": "import { total } from './cart';\n\nit('sums', () => {\n  expect(total([1])).toBe(2);\n});\n",
+    },
+}
+FRAME = {"python": "test_cart.py:6", "go": "cart_test.go:8", "rust": "src/lib.rs:15", "javascript": "test/total.js:4", "ruby": "test/cart_test.rb:5",
+         "java": "test/shop/CartTest.java:6", "typescript": "src/cart.test.ts:4"}  # fmt: skip
+FAULTY = {"python": "function add  repo:shop/cart.py", "go": "function add  repo:cart.go", "rust": "function add  repo:src/lib.rs", "javascript": "function add  repo:lib/total.js",
+          "ruby": "method Cart.add  repo:lib/cart.rb", "java": "method Cart.add  repo:main/shop/Cart.java", "typescript": "function add  repo:src/cart.ts"}  # fmt: skip
+
+
+def callees_at(top, frame):
+    answer = ctx.Answer("records", ctx.TreeReader(str(top)))
+    answer.rows = [{"frame": frame}]
+    return [row["text"] for row in ctx.do_callees(answer, []).rows]
+
+
+def lay_out(top, files):
+    for name, text in files.items():
+        (top / name).parent.mkdir(parents=True, exist_ok=True)
+        (top / name).write_text(text)
+
+
+@pytest.fixture
+def library(shop, request):
+    """A workspace of nothing but a small library in one language, committed; the language."""
+    shutil.rmtree(shop / ".git")
+    for path in shop.iterdir():
+        shutil.rmtree(path) if path.is_dir() else path.unlink()
+    git("init", "-q", ".")
+    lay_out(shop, LIBRARY[request.param])
+    git("add", "-A")
+    git("commit", "-qm", "a library")
+    return request.param
+
+
+with_grammars = pytest.mark.skipif(not shutil.which("git") or ctx.by_tree_sitter("go", ctx.grammar_query("go"), b"") is None, reason="no git, or no grammars")
+
+
+@with_grammars
+@pytest.mark.parametrize("library", LIBRARY, indirect=True)
+def test_what_a_failing_test_calls_is_found_through_several_calls(library, shop):
+    lines = callees_at(shop, FRAME[library])
+    assert any(line.startswith(FAULTY[library]) for line in lines), lines
+    assert not any("only" in line for line in lines if line.startswith(FAULTY[library]))
+    assert not any("other.py" in line or "dist/" in line or "test" in line.partition("repo:")[2] for line in lines if " repo:" in line), lines
+    if library == "python":  # the text of functions, without what is said of them
+        assert "    6      return add(items)" in lines and "    11      return sum(items)" in lines and not any("Of items" in line or "one by one" in line for line in lines)
+
+
+@with_grammars
+@pytest.mark.parametrize("library", LIBRARY, indirect=True)
+@pytest.mark.parametrize("is_committed", [True, False])
+def test_what_was_changed_last_stands_first_with_its_change(library, shop, is_committed):
+    path = shop / FAULTY[library].partition("repo:")[2]
+    text = path.read_text()
+    path.write_text(re.sub(r"len\(items\)|items\.(len\(\)|length|size)|sum\(items\)", "add(items) + 1", text))
+    assert path.read_text() != text
+    if is_committed:
+        git("commit", "-qam", "a change")
+    lines = callees_at(shop, FRAME[library])
+    assert lines[0].startswith(FAULTY[library]) and "called at" in lines[1] and (": a change" if is_committed else "not committed") in lines[2]
+    assert any("add(items) + 1" in line for line in lines[3:6])
+
+
+@with_grammars
+def test_a_link_to_the_program_finds_the_grammars_beside_it(shop, tmp_path):
+    (tmp_path / "ctx").symlink_to(ROOT / "ctx.py")
+    (shop / "a.go").write_text("package a\n\nfunc (c Cart) Total() int {\n\treturn 1\n}\n")
+    done = subprocess.run([sys.executable, str(tmp_path / "ctx"), "outline", "a.go"], cwd=str(shop), stdout=subprocess.PIPE)
+    assert b"method Cart.Total" in done.stdout
+
+
+def test_the_innermost_definition_has_the_change(shop):
+    lay_out(shop, {"a.py": "def outer():\n    x = 1\n    def inner():\n        return x\n    return inner()\n", "test_a.py": "from a import outer\n\n\ndef test():\n    assert outer() == 2\n"})
+    git("add", "-A")
+    git("commit", "-qm", "a")
+    (shop / "a.py").write_text((shop / "a.py").read_text().replace("return x", "return x + 0"))
+    lines = callees_at(shop, "test_a.py:5")
+    assert lines[0].startswith("function outer.inner  repo:a.py:3-4@") and not any(line.startswith("  last change") for line in lines[3:])
+
+
+def test_what_only_its_name_links_is_said_to_be(shop):
+    lay_out(shop, {"a.py": "def add(x):\n    return x\n", "test_a.py": "def test(a):\n    assert a.add(1) == 2\n"})
+    lines = callees_at(shop, "test_a.py:2")
+    assert lines[0].endswith("  · by name only") and lines[1].startswith("  called at test_a.py:2: assert a.add(1)")
+
+
+def test_callees_without_git_without_frames_and_beyond_the_file(shop):
+    shutil.rmtree(shop / ".git")
+    assert any(line.startswith("method Cart.total  repo:shop.py:8-9@") for line in callees_at(shop, "tests/test_shop.py:7"))
+    assert callees_at(shop, "unknown") == callees_at(shop, "none.py:3") == []
+    assert callees_at(shop, "shop.py:400") == []
+
+
+BODIES = {  # the lines that are worth reading, of a function f
+    "def f():\n    return 1\n": [1, 2],
+    'def f():\n    """Told."""\n    return 1\n': [1, 3],
+    'def f():\n    """Told.\n\n    More: of it.\n    """\n\n    # why\n    x = """kept\n    whole"""\n    return x\n': [1, 8, 9, 10],
+    "def f(\n    a: int,\n    b='x',\n):\n    'Told.'\n    if a:\n        'kept'\n    return {\n        'b': b,\n    }\n": [1, 2, 3, 4, 6, 7, 8, 9, 10],
+    "def f(): return 1\n": [1],
+}
+
+
+@pytest.mark.parametrize("text", BODIES)
+def test_the_body_of_a_function_is_its_code(shop, text):
+    (shop / "a.py").write_text(text)
+    reader = ctx.TreeReader(str(shop))
+    symbol = reader.extraction("a.py").named("f")[0]
+    assert ctx.callee_body(reader, ctx.Callee("a.py", symbol, 1, ("a.py", 1), "same file")) == BODIES[text]
+
+
+def test_rows_of_one_s_own_can_be_traced(shop):
+    (shop / "data.json").write_text(json.dumps([{"frame": "shop.py:13", "callers": ["shop.py:9", 5]}, {"frame": 7, "callers": ["elsewhere"]}, {"frame": "shop.py:12", "callers": ["none.py:3"]}]))
+    lines = column("records repo:data.json | trace", "text")
+    assert "  called from shop.py:9: return price_of(self.items, rate)" in lines and "    from 5" in lines and "  called from none.py:3" in lines
+    assert column("records repo:data.json | callees", "text") == []
+
+
+def test_secrets_around_a_frame_and_in_what_it_calls_are_not_shown(shop):
+    key = "-----BEGIN RSA " + "PRIVATE KEY-----\n" + "".join("MIIEpAIBAAKCAQEA%048d\n" % at for at in range(12)) + "-----END RSA " + "PRIVATE KEY-----"
+    lay_out(shop, {"a.py": 'def f():\n    x = """%s"""\n    return x\n' % key, "test_a.py": "from a import f\n\n\ndef test():\n    assert f() == 2\n"})
+    (shop / "data.json").write_text('[{"frame": "a.py:8"}]')
+    shown = callees_at(shop, "test_a.py:5") + column("records repo:data.json | trace", "text")
+    assert any("redacted" in line for line in shown) and not any("MIIEpAIBAAKCAQEA" in line for line in shown), shown
+
+
+def test_what_callees_does_not_show_is_counted(shop):
+    names = ["f%d" % at for at in range(ctx.CALLEES + 3)]
+    lay_out(shop, {"a.py": "".join("def %s():\n    return 1\n" % name for name in names), "test_a.py": "from a import *\n\n\ndef test():\n    assert %s\n" % " + ".join(name + "()" for name in names)})
+    assert callees_at(shop, "test_a.py:5")[-1] == "and 3 more"
 
 
 GLOBS = [
