@@ -157,12 +157,12 @@ def test_a_hook_that_fails_notes_where(packed, home, monkeypatch):
     left = []
     space = packed()
     space["__define__"]("hook_entry")
-    space.update(read_input=lambda: b"{", set_alarm=lambda *_: None, write_all=lambda fd, data: left.append(data))
+    space.update(read_input=lambda: b"[]", set_alarm=lambda *_: None, write_all=lambda fd, data: left.append(data))
     monkeypatch.setattr(ctx.posix, "_exit", sys.exit)
     with pytest.raises(SystemExit, match="0"):
         space["hook_main"](["claude", "PreToolUse"], lambda: None)
     noted = json.loads((home / "store" / "ledger").read_text())
-    assert left == [b""] and noted["did"] == "failed" and noted["why"].endswith("Error in from_json (line ?)")
+    assert left == [b""] and noted["did"] == "failed" and noted["why"].startswith("ValueError in read_call (line ")
 
 
 def test_a_pack_has_the_same_bytes_wherever_it_is_made(home, monkeypatch, tmp_path):
