@@ -367,10 +367,25 @@ def dist(arguments: List[str]) -> int:
     with tempfile.TemporaryDirectory() as scratch:
         for version in EVERY:
             if version in found:
-                quietly([found[version].path, "-I", "-B", "-X", "no_debug_ranges", "-c", PACK, str(ROOT), scratch], "ctx.py could not be packed by Python %s" % found[version].name)
+                packed_by(found[version], Path(scratch))
             else:
                 print("build: no Python %d.%d here: it will start from source" % version)
         return run(python, str(ROOT / "build.py"), "archive", scratch, *arguments)
+
+
+def packed_by(python: Python, folder: Path) -> None:
+    """Put the pack of ctx.py for an interpreter into a folder. Hashes are the same each time, since sets of constants are written in the
+    order of these (before 3.11). Raises Trouble."""
+    command = [python.path, "-s", "-S", "-B", "-X", "no_debug_ranges", "-c", PACK, str(ROOT), str(folder)]
+    quietly(["env", "-u", "PYTHONPATH", "PYTHONHASHSEED=0", *command], "ctx.py could not be packed by Python %s" % python.name)
+
+
+def moment() -> Tuple[int, ...]:
+    """The date of what is inside, as a zip has it: from 1980 on. Raises Trouble."""
+    text = os.environ.get("SOURCE_DATE_EPOCH", str(EPOCH))
+    if not text.isdigit() or len(text) > 10:
+        raise Trouble("SOURCE_DATE_EPOCH=%s: write seconds since 1970" % text)
+    return time.gmtime(max(int(text), 315532800))[:6]
 
 
 def archive(arguments: List[str]) -> int:
@@ -402,12 +417,11 @@ def platforms(options: List[str]) -> List[str]:
 
 def write_archive(target: Path, scratch: Path, slim: bool, parts: List[Part], sets: Dict[str, bytes]) -> None:
     """Write the file. Packs come first and are stored, not compressed: a start reads what it needs of one, from its place in the file."""
-    import time as clock
     import zipfile
 
     from shiv.builder import write_file_prefix, write_to_zipapp  # type: ignore[import-untyped]
 
-    moment = clock.gmtime(int(os.environ.get("SOURCE_DATE_EPOCH", EPOCH)))[:6]
+    date = moment()
     source = (ROOT / "ctx.py").read_bytes()
     starts: Dict[str, int] = {}
     draft = target.with_name(target.name + ".draft")
@@ -416,7 +430,7 @@ def write_archive(target: Path, scratch: Path, slim: bool, parts: List[Part], se
         with zipfile.ZipFile(file, "w") as whole:
 
             def add(name: str, data: bytes, kind: int = zipfile.ZIP_DEFLATED) -> None:
-                write_to_zipapp(whole, name, data, moment, kind)
+                write_to_zipapp(whole, name, data, date, kind)
 
             for path in () if slim else sorted(scratch.glob("*.pack")):
                 starts[path.stem] = file.tell() + 30 + len("fast/" + path.name)  # behind its local header, which has a fixed part of 30 bytes

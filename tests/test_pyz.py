@@ -31,7 +31,7 @@ def packed(folder, pythons):
     """Packs of ctx.py by some interpreters."""
     folder.mkdir(exist_ok=True)
     for python in pythons:
-        subprocess.run([python, "-I", "-B", "-c", build.PACK, str(ROOT), str(folder)], check=True)
+        build.packed_by(build.probe(python), folder)
     return folder
 
 
@@ -191,10 +191,23 @@ def test_it_can_be_replaced_while_it_runs(full, slim, tmp_path):
     assert (process.returncode, err) == (0, b"") and out.startswith(b"[ctx run:") and b"5,000 lines" in out
 
 
-def test_the_same_inputs_give_the_same_bytes(tmp_path, full, packs):
+@pytest.mark.timeout(600)
+def test_the_same_inputs_give_the_same_bytes(tmp_path, full, packs, pythons, monkeypatch):
     assert made(tmp_path / "ctx.pyz", packs, "--platform", "linux-x86_64").read_bytes() == full.read_bytes()
-    one, two = (packed(tmp_path / name, [sys.executable]) for name in ("one", "two"))
-    assert {path.name: path.read_bytes() for path in one.iterdir()} == {path.name: path.read_bytes() for path in two.iterdir()}
+    monkeypatch.setenv("TZ", "Asia/Tokyo")
+    monkeypatch.setenv("PYTHONHASHSEED", "77")
+    again = packed(tmp_path / "again", pythons)
+    assert {path.name: path.read_bytes() for path in again.iterdir()} == {path.name: path.read_bytes() for path in packs.iterdir()}
+
+
+@pytest.mark.parametrize("text, date", [("0", (1980, 1, 1)), ("1767225600", (2026, 1, 1)), ("soon", None), ("-1", None), ("", None), ("9" * 20, None)])
+def test_the_date_inside(monkeypatch, text, date):
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", text)
+    if date:
+        assert build.moment()[:3] == date
+    else:
+        with pytest.raises(build.Trouble, match="SOURCE_DATE_EPOCH"):
+            build.moment()
 
 
 def test_its_checksum_stands_beside_it(pyz):
