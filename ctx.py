@@ -3837,7 +3837,8 @@ class Grant:
             return None
         end = command.words[-1].end
         rule = self.listed([Invocation(argv[i:], self.line.text[command.words[i].start : end]) for i in starts])
-        bare = len(starts) == 1 and not command.assigns and not command.timed
+        escaped = any("\\" in raw and raw[0] not in "'\"" for raw in (self.line.text[word.start : word.end] for word in command.words))
+        bare = len(starts) == 1 and not command.assigns and not command.timed and not escaped
         if rule is None and bare and self.practice.free(argv[at:]):
             rule = ""
         return None if rule is None or not self.harmless(argv[at:]) else rule
@@ -3845,6 +3846,8 @@ class Grant:
     def listed(self, runs: Sequence[Invocation]) -> Optional[str]:
         """The rule that allows one of `runs`; one that names a group does not count for programs that run anything."""
         closed = is_closed(runs[-1].argv)
+        if runs[-1].argv[0] == "printf":  # the host looks at its words whatever a rule says
+            return None
         return first_match([rule for rule in self.rules.allow if not closed or rule[0] == "exact"], runs)
 
     def harmless(self, argv: Sequence[str]) -> bool:
@@ -3917,7 +3920,7 @@ def claude_free(argv: Sequence[str]) -> bool:
         return True
     letters, *whole = row.split(" ")
     words = list(argv[1 + name.count("/") :])
-    options = [word for word in words if word.startswith("-")]
+    options = [word for word in words if word.startswith("-") and word != "-"]
     for word, value in zip(words, [*words[1:], ""]):
         if word + "#" in whole and not value.lstrip("+").isdigit():
             return False

@@ -189,7 +189,7 @@ def test_a_line_of_which_every_part_runs_unasked_is_allowed(claude, text):
         *("cd src && git status && make", "cat lf && make", "cat @OUT@/b.txt; make", "tail -f a.txt; make", "timeout --weird=x 5 make"),
         *("make # x", "make 2>&1 # x", "make &&\n# x\nmake", "# a \\ b\nmake", "# a\\\nmake", "make 2>&1 \\\n -x", "make | \\\n tail", "make\\\n x", "make \\\n\\\n-x"),
         *("make \\\n# x\n-y", "mak* x", "mak[e]", "make *$X", 'make "*$X"', "make ?(x)", "make *\\", "timeout ? make", "CI=* make", "ls '=x'; make", "time ! make"),
-        *("make; echo \"rc: $?\"", "make; echo $?", "make; exit", "ls *.c; make", "make < *.c", "make &&\n\n# x\nmake"),
+        *("make; which a\\+", "make; pwd -", "make; printf *.c", "make; printf -v x y", "make; echo \"rc: $?\"", "make; echo $?", "make; exit", "ls *.c; make", "make < *.c", "make &&\n\n# x\nmake"),
         *("bash -c make", "make; rm -rf src", "make | tee x", "make; sed -i s/a/b/ a.txt", "time -p make", "make 'a", "make\r", "python3 ctx.pyz run -- make"),
         *("bash -c 'ctx run -- make'", "ctx run --log x -- make", "./ctx run -- make", "ctx run --shell make", "make;" * 21),
     ],
@@ -210,6 +210,12 @@ def test_a_status_in_a_longer_text_is_allowed_by_a_rule(claude, text):
 @pytest.mark.parametrize("text", ["$?", '"$?"', '"$?x"', '"=$?"', '"1$?"', '"é$?"', '"a$?$?"', '"--a $?"', '"a $X"', '"a"$?""', '"a$?"b', '"a \\$?"', "a$?"])
 def test_a_status_that_is_not_in_a_longer_text_is_not(claude, text):
     assert claude(allow=["Bash(make:*)", "Bash(echo:*)"]).says("make; echo " + text) == "none"
+
+
+@pytest.mark.parametrize("text", ["printf *.c", 'printf "rc: $?"', "printf -x", "! printf a*"])
+def test_a_rule_is_not_enough_for_every_word_of_printf(claude, text):
+    world = claude(allow=["Bash(make:*)", "Bash(printf:*)"])
+    assert [world.says(line) for line in ("make; " + text, "make; printf '%s\\n' x")] == ["none", "allow"]
 
 
 @pytest.mark.parametrize("rule", ["Bash", "Bash(*)"])
