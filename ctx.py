@@ -9005,9 +9005,11 @@ def _pytest_fact(session: _Session, item: _Item, order: int) -> Fact:
         for i, raw in enumerate(rows[1:-1], view.number(captured) + 1):
             if rx(_PYTEST_NAMED).search(raw) and len(context) < 40:
                 context.append(Quote(stream, i, view.text(raw), 1.0))
-    quoted = first + block.said if block.said >= 0 else 0
+    message, quoted = block.message, first + block.said if block.said >= 0 else 0
+    if item.hint == b"Failed: " + message and not item.cut:  # which the block of a failure without traceback leaves out
+        message, quoted = item.hint, 0
     last = max(begin, view.number(item.end) - 1)
-    return Fact(item.kind, identity, block.location, block.message, stream, begin, last, quoted, 1.0, context)
+    return Fact(item.kind, identity, block.location, message, stream, begin, last, quoted, 1.0, context)
 
 
 # ── pytest: the evidence ────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -10722,6 +10724,8 @@ def _explain_tests(facts: Sequence[Fact], sources: Dict[str, Source]) -> None:
         last = min(fact.last, max(fact.first, fact.quoted) + 24)
         rows = sources[fact.stream].slice(fact.first, last).split(b"\n") if last > fact.first else []
         for number, raw in enumerate(rows[: last - fact.first + 1], fact.first):
+            event = rx(rb"\{\"(?:Time|Action)\":.*\"Output\":\"([^\"\\]*)(?:\\n)?\"\}$").match(raw)
+            raw = event.group(1) if event else raw  # of `go test -json`: what the test printed
             text = normal(raw)
             if number <= max(fact.first, fact.quoted) or not text.strip():
                 continue
@@ -10842,13 +10846,16 @@ def _read_node(page: _Reading) -> Tuple[List[_Case], Dict[str, int]]:
     return cases, {}
 
 
+_GO_EVENT = rb"\{\"(?:Time|Action|ImportPath)\":[^\n]*\}$"
+
+
 def _read_go_json(page: _Reading) -> Tuple[List[_Case], Dict[str, int]]:
     """The events of `go test -json`. Source: go doc cmd/test2json."""
     import json
 
     output: Dict[Tuple[str, str], List[Tuple[int, str]]] = {}
     cases, told, seen = [], {"pass": 0, "fail": 0, "skip": 0}, set()
-    for m in page.find(rb"\{\"(?:Time|Action|ImportPath)\":[^\n]*\}$"):
+    for m in page.find(_GO_EVENT):
         try:
             event = json.loads(m.group())
         except ValueError:
@@ -10964,7 +10971,7 @@ RUNNERS: List[Runner] = [
            success=rb"(?:ok  \t\S+\t(?:[\d.]+s|\(cached\))[^\n]*|FAIL\t\S+\t[\d.]+s|FAIL\t\S+ \[[a-z ]+\])$", end=rb"(?:FAIL|PASS|ok  \t[^\n]*|exit status \d+)$|=== | *--- (?:PASS|SKIP): ",
            location=(rb"^ +(?P<location>\S+\.go:\d+): ", rb"^\t(?P<location>\S+\.go:\d+)"), message=(rb"^ +\S+\.go:\d+: (?P<message>[^\n]*)", rb"^(?P<message>panic: [^\n]*)"),
            opens=(b"=== NAME  %s", b"=== RUN   %s"), notes=rb"panic: test timed out[^\n]*"),
-    Runner("go-json", (b"\"Action\":\"",), claims=("fail",), join=b".", nest=b"/", read=_read_go_json),
+    Runner("go-json", (b"\"Action\":\"",), claims=("fail",), suites=_GO_EVENT, join=b".", nest=b"/", read=_read_go_json),
     Runner(
         "cargo-test", (b"\ntest result: ",),
         heads=(rb"---- (?P<name>[^\n]+?) (?:stdout|stderr) ----$",),
@@ -11413,7 +11420,8 @@ def _junit_fact(page: _Reading, case: Match[bytes], problem: Match[bytes]) -> Fa
     names, said = _attributes(page.text[case.start(1) : case.end(1)]), _attributes(page.text[problem.start(2) : problem.end(2)])
     body = _xml_text(page.text[problem.start(3) : problem.end(3)]) if problem.group(3) else b""
     name = b"::".join(filter(None, (names.get(b"classname"), names.get(b"name"))))
-    message = (said.get(b"message") or body or said.get(b"type", b"")).split(b"\n")[0].strip() or problem.group(1)
+    lines = [line.strip() for line in (said.get(b"message") or body or said.get(b"type", b"")).split(b"\n")]
+    message = next((line for line in lines if line and not line.startswith(name)), lines[0]) or problem.group(1)
     place = b":".join(filter(None, (names[b"file"], names.get(b"line")))) if names.get(b"file") else _frame((rb"(?P<location>[\w./\\-]+\.[A-Za-z]\w*:\d+)",), body)
     first, last = page.line(case.start()), page.line(case.end() - 1)
     return Fact("failed", name, place, message, page.source.name, first, last, value=_OWN["failed"])
@@ -14085,16 +14093,18 @@ _FACTS_MARK = b'{"facts":['
 # Knows how evidence becomes the bytes of a digest within a budget. Never knows families.
 # ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
+TELLING = 4.0  # value of a quote above which it has room in a digest that names failures
 FLOOR = 0.6  # value below which a quote is not worth its tokens (RANKING.md: a lower floor found no further critical fact)
 WIDTHS = ((8.5, 420), (4.0, 280), (0.0, 160))  # bytes of a quoted line worth at least so much; longer ones are clipped
 CENSUS_SHARE = 0.85  # of the budget may go to identities; beyond, a flood is declared
-FACTS_SHARE = 0.8  # where lines outside of any census want to be shown too, of the budget is left for the census
+FACTS_SHARE = 0.85  # of the budget is left for the census at least, where telling lines outside of any want to be shown too
 ROUGH_SHARE = 0.7  # where there is no room for all messages, of the budget may go to identities with their details
 MAJOR_SHARE = 0.8  # where not all fits, of the budget may go to what failed; the rest is for warnings and the like
-FLOOD_SHARE = 0.85  # of the budget then goes to the first of them, with their messages
-NAMES_SHARE = 0.6  # the same where identities tell no more than names: lines of the output are worth more then
+FLOOD_SHARE = 0.75  # of a flood's room may go to facts that say what others said before what explains these, beyond the foremost
+NAMES_SHARE = 0.75  # the same where identities tell no more than names: lines of the output are worth more then
 FOREMOST = 20  # facts that a flood shows in their order, before others for being of another kind
-HISTOGRAM = 5  # rows of a flood's histograms
+ROW = 160  # characters of a line that holds several places
+HISTOGRAM = 3  # rows of a flood's histograms
 DELTA_BUDGET = 60  # tokens of the block that tells what changed since the last run of the same command
 REPEAT = 0.5  # how much a context line is worth that has the shape of one before it
 NOTES = 6  # notes of one evidence that are always shown
@@ -14127,12 +14137,13 @@ class Sheet:
         shown = clip(data, width)
         return visible(shown), shown == data
 
-    def quote(self, quote: Quote, margin: str, text: Optional[bytes] = None) -> Tuple[str, bool]:
-        """One quoted line behind its number (`12: text`, `stderr 12-40: text ×29`), and whether it is whole.
+    def quote(self, quote: Quote, margin: str, text: Optional[bytes] = None, width: int = 0) -> Tuple[str, bool]:
+        """One quoted line behind its number (`12: text`, `stderr 12-40: text ×29`), and whether it is whole: clipped to `width` bytes, or
+        to as many as it is worth.
 
         `text` replaces the stored words where a profile has taken a tool's margin off them.
         """
-        words, whole = self.words(normal(self.unredacted(quote)) if text is None else clean(text), width_of(quote))
+        words, whole = self.words(normal(self.unredacted(quote)) if text is None else clean(text), width or width_of(quote))
         name = "" if quote.stream == self.first else quote.stream + " "
         span = str(quote.first) if quote.last == quote.first else "%d-%d" % (quote.first, quote.last)
         times = " ×%d" % (quote.last - quote.first + 1) if quote.last > quote.first else ""
@@ -14184,27 +14195,57 @@ def grouped(facts: Sequence[Fact]) -> List[Group]:
     return out
 
 
-# How much a line of the census says besides the identity, most first: location as path:line (1) or :line (2), span (3).
-DETAILS = ((1, 3), (1,), (2,), ())
+# How much a line of the census says besides the identity, most first: location as path:line (1), or :line (2), of the foremost alone (5),
+# span (3). A flood, whose census stands elsewhere word for word, names no file twice in a row, and identities that differ in nothing but
+# their place once (4).
+DETAILS = ((1, 3), (1,), (2,), (5,), ())
+TERSE = (2, 4)
 
 
-def fact_line(sheet: Sheet, fact: Fact, location: bytes, details: Sequence[int], brief: bool) -> str:
+def fact_lines(sheet: Sheet, facts: Sequence[Fact], above: Optional[Fact], details: Sequence[int], brief: bool) -> List[str]:
+    """The lines of facts that tell the same, below that of another fact or none."""
+    out: List[str] = []
+    before = None
+    for fact in facts:
+        last = before or above
+        file = last.location.partition(b":")[0] if last and 4 in details else b""
+        code = fact.identity[len(fact.location) :] if is_placed(fact) else b""
+        if before and 4 in details and is_placed(fact) and before.identity == before.location + code and len(out[-1]) < ROW:
+            out[-1] += ", " + sheet.name(behind(fact.location, file))
+        else:
+            out.append(fact_line(sheet, fact, before.location if before else b"", file, details, brief))
+        before = fact
+    return out
+
+
+def fact_line(sheet: Sheet, fact: Fact, location: bytes, file: bytes, details: Sequence[int], brief: bool) -> str:
     """identity, message if it is brief, location unless it was just printed or is part of the identity, and the span of the section
-    that tells more."""
-    parts = ["  " + sheet.name(fact.identity)]
+    that tells more; without `file`, which the line above names, where the identity names none before."""
+    place, own = fact.location, fact.identity.partition(b"::" if b"::" in fact.identity else b" ")[0]
+    parts = ["  " + sheet.name(behind(fact.identity, file) if is_placed(fact) else fact.identity)]
     if brief and fact.message:
         parts.append(sheet.words(fact.message, WIDTHS[-1][1])[0])
-    place = fact.location
-    if place and place != location and not fact.identity.startswith(place):
-        file = fact.identity.partition(b"::")[0]
-        if 2 in details and place.startswith(file + b":"):
-            place = place[len(file) :]
+    if place and place != location and not is_placed(fact):
+        if 2 in details:
+            place = behind(place, own if b"." in own else file)
         if 1 in details or 2 in details:
             parts.append(sheet.name(place))
     if fact.first and 3 in details:
         name = "" if fact.stream == sheet.first else fact.stream + " "
         parts.append("@%s%d%s" % (name, fact.first, "-%d" % fact.last if fact.last > fact.first else ""))
     return "  ".join(parts)
+
+
+def is_placed(fact: Fact) -> bool:
+    """Whether a fact's identity begins with its location."""
+    return bool(fact.location) and fact.identity.startswith(fact.location)
+
+
+def behind(place: bytes, file: bytes) -> bytes:
+    """What a place, or an identity that begins with one, says behind a file that was just named, maybe from another directory on."""
+    above, mark, spot = place.partition(file + b":")
+    same = not above or (above.startswith(b"/") and above.endswith(b"/") and b"/" in file)
+    return b":" + spot if file and mark and same else place
 
 
 def file_of(fact: Fact) -> bytes:
@@ -14258,27 +14299,25 @@ class Digest:
         self.receipt = Receipt(known, claimed, sum(source.lines for source in self.sources))
         self.census = ""
         self.seen: Set[Tuple[str, int]] = set()  # stored lines that are placed, whole or clipped
+        self.room = self.spare = 0  # tokens behind the head, and those of them that are kept for quotes
 
     def render(self, budget: int) -> bytes:
         """The digest's bytes. Raises AssertionError when its receipt does not hold, so that no false digest is ever printed."""
-        sections = self.head() + self.required(budget)
-        closing = [
-            "coverage:",
-            "  identities: 0/0 · 0 inline · 0 retrievable · 0 unrepresented",
-            "  omitted: 100,000 lines",
-            "next:",
-        ]
-        left = budget - price(
-            [item.text for section in sections for item in section.walk()] + closing + ["  " + line for line in self.next_lines()]
-        )
+        head = self.head()
+        self.room = budget - price(item.text for item in head)
         quotes = self.quotes()
-        self.buy(sections + quotes, left)
+        required = self.required(budget, quotes)
+        sections = head + required
+        self.buy(sections + quotes, self.room - price([item.text for section in required for item in section.walk()] + self.closing()))
         lines = [item.text for section in sections + quotes for item in section.walk()]
-        lines += ["coverage:"] + ["  " + line for line in self.coverage()]
-        lines += ["next:"] + ["  " + line for line in self.next_lines()]
+        lines += self.closing()
         if self.receipt.unrepresented or self.receipt.omitted < 0:  # not `assert`, which bytecode may lack
             raise AssertionError("the receipt does not hold")
         return "".join(line + "\n" for line in lines).encode("utf-8", "backslashreplace")
+
+    def closing(self) -> List[str]:
+        """The receipt, and the commands that read on."""
+        return ["coverage:", *("  " + line for line in self.coverage()), "next:", *("  " + line for line in self.next_lines())]
 
     def place(self, item: Item) -> Item:
         """Let a line stand in the digest."""
@@ -14287,9 +14326,9 @@ class Digest:
             self.receipt.show(item.quote)
         return item
 
-    def quoted(self, quote: Quote, margin: str, value: float, text: Optional[bytes] = None) -> Item:
+    def quoted(self, quote: Quote, margin: str, value: float, text: Optional[bytes] = None, width: int = 0) -> Item:
         """A quote as a line of the digest."""
-        line, whole = self.sheet.quote(quote, margin, text)
+        line, whole = self.sheet.quote(quote, margin, text, width)
         return Item(line, value, quote, whole)
 
     # what always stands in it
@@ -14370,23 +14409,25 @@ class Digest:
 
     # required facts
 
-    def required(self, budget: int) -> List[Item]:
+    def required(self, budget: int, quotes: Sequence[Item]) -> List[Item]:
         """The census: every identity, in as much detail as leaves room for the messages; else what failed so, and the rest as a flood;
-        else as fits; if nothing does, all of it a flood."""
+        else as fits; if nothing does, all of it a flood. Further quotes, if there are any, have a share of their own."""
         self.receipt.inline = self.receipt.known
         if not self.receipt.known:
             return []
         if any(evidence.quotes and not required_facts(evidence) for evidence in self.found):
-            budget = int(budget * FACTS_SHARE)
-        whole = self.listed(budget, DETAILS[:-1], 0.0)
+            wanted = price(item.text for section in quotes for item in section.children if item.value > TELLING)
+            self.spare = min(wanted, int(budget * (1 - FACTS_SHARE)))
+            budget -= self.spare
+        whole = self.listed(budget, DETAILS[:3], 0.0)
         if whole:
             return whole
         minor = [fact for e in self.found for fact in required_facts(e) if fact.kind not in contract_of(e).failing]
         if minor and len(minor) < self.receipt.known:
             major = self.listed(int(budget * MAJOR_SHARE), DETAILS, ROUGH_SHARE, True)
             if major:
-                return [*major, self.flood(minor, budget - sum(self.needs(major)))]
-        return self.listed(budget, DETAILS, ROUGH_SHARE) or [self.flood(self.facts(), budget)]
+                return [*major, self.flood(minor, sum(self.needs(major)))]
+        return self.listed(budget, DETAILS, ROUGH_SHARE) or [self.flood(self.facts())]
 
     def needs(self, sections: Sequence[Item]) -> Tuple[int, int]:
         """What the identities of some sections take, and what their messages would."""
@@ -14400,10 +14441,11 @@ class Digest:
     def listed(self, budget: int, detailed: Sequence[Sequence[int]], rough: float, only_failing: bool = False) -> List[Item]:
         """Every identity, or each of what failed: in the most of some details that leaves room for the messages, or else, but for the
         first, takes no more than the `rough` share; none where nothing fits."""
-        for details in detailed:
+        count = sum(fact.kind in contract_of(e).failing or not only_failing for e in self.found for fact in required_facts(e))
+        for details in detailed if count < budget else ():  # a line takes more than a token
             sections = self.census_sections(details, only_failing)
             identities, messages = self.needs(sections)
-            fits = rough if details else CENSUS_SHARE * (rough > 0)
+            fits = rough if details in DETAILS[1:3] else CENSUS_SHARE * (rough > 0)
             if identities + messages <= budget * CENSUS_SHARE or (details != DETAILS[0] and identities <= budget * fits):
                 return sections
         return []
@@ -14420,76 +14462,117 @@ class Digest:
                     sections.append(self.identities("%s: %s" % (heading, commas(len(facts))), groups, details, brief))
         return sections
 
-    def identities(self, heading: str, groups: Sequence[Group], details: Sequence[int], brief: bool) -> Item:
-        """A heading and the identities below it, those that share a message together, the message with the last of them."""
+    def identities(
+        self, heading: str, groups: Sequence[Group], details: Sequence[int], brief: bool, width: int = WIDTHS[0][1]
+    ) -> Item:
+        """A heading and the identities below it, those that share a message together, the message, in `width` bytes, with the last of
+        them."""
         section = self.place(Item(heading))
+        above = None
         for group in groups:
-            location = b""
-            for fact in group.facts:
-                item = section.add(self.place(Item(fact_line(self.sheet, fact, location, details, brief))))
-                location = fact.location
+            if 5 in details:
+                details = (2, 5) if len(section.children) < FOREMOST else ()
+            for line in fact_lines(self.sheet, group.facts, above, details, brief):
+                item = section.add(self.place(Item(line)))
+            above = group.facts[-1]
             if not brief:
-                self.explain(item, group)
+                self.explain(item, group, width)
         return section
 
-    def explain(self, item: Item, group: Group) -> None:
+    def explain(self, item: Item, group: Group, width: int) -> None:
         """Offer a group's message below its last identity, and below that what explains it."""
-        fact = group.facts[0]
-        if group.message and group.message != fact.identity:
-            quote = Quote(fact.stream, fact.quoted, group.message, 10.0)
-            message = (
-                self.quoted(quote, "    ", 10.0, group.message)
-                if fact.quoted
-                else Item("    " + self.sheet.words(group.message, WIDTHS[0][1])[0], 10.0)
-            )
-            if len(group.facts) > 1:
-                message.text += " ×%d" % len(group.facts)
+        message = self.message(group, width)
+        if message:
             item = item.add(message)
         seen: Dict[bytes, int] = {}
         for quote in sorted(group.context, key=lambda quote: quote.first):
-            if quote.first != fact.quoted and rx(rb"\w.*\w").search(quote.text):
+            if quote.first != group.facts[0].quoted and rx(rb"\w.*\w").search(quote.text):
                 again = seen[_shape(quote.text)] = seen.get(_shape(quote.text), -1) + 1
                 item.add(self.quoted(quote, "    ", min(quote.value, 9.0) * REPEAT**again))
 
-    def flood(self, facts: Sequence[Fact], budget: int) -> Item:
-        """Identities that do not fit: where they are and what they say, as counts, the first of them, and the address of the whole
-        census."""
+    def message(self, group: Group, width: int) -> Optional[Item]:
+        """What a group's facts say, unless it is what names them."""
+        fact = group.facts[0]
+        if not group.message or group.message == fact.identity:
+            return None
+        if fact.quoted:
+            item = self.quoted(Quote(fact.stream, fact.quoted, group.message), "    ", 10.0, group.message, width)
+        else:
+            item = Item("    " + self.sheet.words(group.message, width)[0], 10.0)
+        if len(group.facts) > 1:
+            item.text += " ×%d" % len(group.facts)
+        return item
+
+    def flood(self, facts: Sequence[Fact], taken: int = 0) -> Item:
+        """Identities that do not fit beside others that need `taken` tokens: where they are and what they say, as counts, as many of
+        them as there is room for, and the address of the whole census."""
         kinds = {fact.kind for fact in facts}
         brief = kinds <= {kind for evidence in self.found for kind in contract_of(evidence).brief}
         headings = dict.fromkeys(heading for e in self.found for kind, heading in contract_of(e).required.items() if kind in kinds)
         self.census = "blob:" + keep_derived(self.run, census_of(self.facts()))[:HANDLE_DIGITS]
-        rows = self.histogram("by file", map(file_of, facts)) + ([] if brief else self.histogram("by message", map(class_of, facts)))
-        chosen = self.foremost(facts, brief, budget * (NAMES_SHARE if brief else FLOOD_SHARE) - price(rows))
-        inline = sum(len(group.facts) for group in chosen)
+        class_by = {message: class_of(message) for message in {fact.message for fact in facts}}
+        classes = [b"" if brief else class_by[fact.message] for fact in facts]
+        rows = self.by_file(facts) + ([] if brief else self.histogram("by message", classes))
+        claimed = self.receipt.claimed - (self.receipt.known - len(facts))
+        heading = " and ".join(headings) + ": %d/%d inline"
+        room = self.room - self.spare - taken - price([*rows, heading % (claimed, claimed), *self.closing()])
+        groups, width = self.foremost(facts, classes, brief, room)
+        inline = sum(len(group.facts) for group in groups)
         self.receipt.retrievable = len(facts) - inline
         self.receipt.inline = self.receipt.known - self.receipt.retrievable
-        claimed = self.receipt.claimed - (self.receipt.known - len(facts))
-        section = self.identities("%s: %d/%d inline" % (" and ".join(headings), inline, claimed), chosen, DETAILS[2], brief)
+        section = self.identities(heading % (inline, claimed), groups, TERSE, brief, width)
         section.children[:0] = [self.place(Item(row)) for row in rows]
         return section
 
-    def foremost(self, facts: Sequence[Fact], brief: bool, tokens: float) -> List[Group]:
-        """Those of some facts that there is room for, in groups: the first ones, then one of each further group, then any."""
+    def foremost(self, facts: Sequence[Fact], classes: Sequence[bytes], brief: bool, room: int) -> Tuple[List[Group], int]:
+        """As many of some facts as there is room for, in groups, and the width of their messages. Those of the foremost are cut, and then
+        left out, before one of these facts is; no other stands without its message."""
         groups = [Group(fact) for fact in facts] if brief else grouped(facts)
         group_of = {id(fact): at for at, group in enumerate(groups) for fact in group.facts}
-        first = sorted(facts, key=lambda fact: -fact.value)[:FOREMOST]
-        chosen: Dict[int, Group] = {}
-        known: Set[int] = set()
-        for fact in [*first, *(group.facts[0] for group in groups), *facts]:
-            if id(fact) in known:
-                continue
-            at, lines = group_of[id(fact)], [fact_line(self.sheet, fact, b"", DETAILS[2], brief)]
-            if at not in chosen and not brief:
-                lines.append("    " + self.sheet.words(fact.message, WIDTHS[0][1])[0])
-            tokens -= price(lines)
-            if tokens < 0 and chosen:
-                break
-            known.add(id(fact))
-            if at in chosen:
-                chosen[at].facts.append(fact)
-            else:
-                chosen[at] = Group(fact)
-        return [chosen[at] for at in sorted(chosen)]
+        order, news = in_turn(facts, classes, groups)
+        context = price(visible(quote.text) for group in groups[:FOREMOST] for quote in group.context)
+        less = max(room * FLOOD_SHARE, room - context)
+
+        def chosen(count: int) -> List[Group]:
+            found: Dict[int, Group] = {}
+            for fact in order[:count]:
+                group = found.setdefault(group_of[id(fact)], Group(fact))
+                if group.facts[0] is not fact:
+                    group.facts.append(fact)
+            return [found[at] for at in sorted(found)]
+
+        def fits(count: int) -> bool:
+            return self.cost(chosen(count), brief, width) <= (room * NAMES_SHARE if brief else room if count <= news else less)
+
+        for width in (WIDTHS[0][1], WIDTHS[-1][1]):
+            count = most(1, len(order), fits)
+            if brief or count >= min(FOREMOST, len(order)):
+                return chosen(count), width
+        bare = most(count, min(FOREMOST, len(order)), lambda count: self.cost(chosen(count), brief, 0) <= room * ROUGH_SHARE)
+        return chosen(bare), width
+
+    def cost(self, groups: Sequence[Group], brief: bool, width: int) -> int:
+        """Tokens that some groups take as a flood shows them, with their messages unless these have no width."""
+        redactions = self.sheet.redactions
+        lines: List[str] = []
+        above = None
+        for group in groups:
+            lines += fact_lines(self.sheet, group.facts, above, TERSE, brief)
+            above = group.facts[-1]
+            message = None if brief or not width else self.message(group, width)
+            lines += [message.text] if message else []
+        self.sheet.redactions = redactions
+        return price(lines)
+
+    def by_file(self, facts: Sequence[Fact]) -> List[str]:
+        """How many facts each file has, the directory that holds all of them said once unless it is short."""
+        files = [file_of(fact) for fact in facts]
+        first, last = min(files), max(files)
+        same = next((at for at, (one, other) in enumerate(zip(first, last)) if one != other), min(len(first), len(last)))
+        directory = first[: first.rfind(b"/", 0, same) + 1]
+        if len(directory) < 10 or first == last:
+            return self.histogram("by file", files)
+        return self.histogram("by file in " + self.sheet.name(directory), [file[len(directory) :] for file in files])
 
     def histogram(self, label: str, names: Iterable[bytes]) -> List[str]:
         """The commonest names with their counts, and how many are in the rest; nothing when no two are the same."""
@@ -14520,6 +14603,7 @@ class Digest:
 
         heap: List[Tuple[float, int, Item, Item]] = []
         turn = iter(range(1 << 30))
+        left = 100 * budget
 
         def offer(parent: Item) -> None:
             for child in parent.children:
@@ -14533,10 +14617,10 @@ class Digest:
         while heap:
             _, _, item, parent = heappop(heap)
             spot = (item.quote.stream, item.quote.first) if item.quote else None
-            needed = price([item.text] if parent.placed else [item.text, parent.text])
-            if needed > budget or spot in self.seen:
+            needed = hundredths([item.text] if parent.placed else [item.text, parent.text])
+            if needed > left or spot in self.seen:
                 continue
-            budget -= needed
+            left -= needed
             if spot:
                 self.seen.add(spot)
             parent.placed = True
@@ -14546,7 +14630,12 @@ class Digest:
 
 def price(lines: Iterable[str]) -> int:
     """Tokens that lines take in a digest, their ends included."""
-    return (sum(token_cost((line + "\n").encode("utf-8", "backslashreplace")) for line in lines) + 99) // 100
+    return (hundredths(lines) + 99) // 100
+
+
+def hundredths(lines: Iterable[str]) -> int:
+    """The same in hundredths of a token."""
+    return sum(token_cost((line + "\n").encode("utf-8", "backslashreplace")) for line in lines)
 
 
 def contradiction(found: Sequence[Evidence], status: Optional[int], evidence: Evidence) -> str:
@@ -14562,9 +14651,33 @@ def contradiction(found: Sequence[Evidence], status: Optional[int], evidence: Ev
     return ""
 
 
-def class_of(fact: Fact) -> bytes:
-    """What kind of complaint a fact's message is: the words before its first colon."""
-    return steady(fact.message).partition(b":")[0].strip()
+def most(low: int, high: int, fits: Callable[[int], bool]) -> int:
+    """The largest number that fits, `low` in any case; small ones are tried first, since trying a large one costs more."""
+    while low < high and fits(min(2 * low, high)):
+        low = min(2 * low, high)
+    high = min(2 * low - 1, high)
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if fits(middle) else (low, middle - 1)
+    return low
+
+
+def in_turn(facts: Sequence[Fact], classes: Sequence[bytes], groups: Sequence[Group]) -> Tuple[List[Fact], int]:
+    """Facts in the order in which a flood has room for them: the worst ones, one of each class, the output's first ones, one of each
+    group; and how many these are; then a second one of each group, and so on."""
+    worst = sorted(facts, key=lambda fact: -fact.value)[:FOREMOST]
+    kinds = dict(zip(reversed(classes), reversed(facts)))
+    told = sorted(facts, key=lambda fact: (fact.stream, fact.first))
+    turn = [*worst, *reversed(list(kinds.values())), *told[:FOREMOST], *(group.facts[0] for group in groups)]
+    ranks = {id(fact): rank for group in groups for rank, fact in enumerate(group.facts)}
+    told.sort(key=lambda fact: ranks[id(fact)])
+    return list({id(fact): fact for fact in turn + told}.values()), len({id(fact) for fact in turn})
+
+
+def class_of(message: bytes) -> bytes:
+    """What kind of complaint a message is: the words before its first colon, without what it quotes and counts."""
+    varies = rb"(?<!\w)(['\"`])(?!\s)[^'\"`]{1,200}\1(?!\w)|\xe2\x80\x98.{1,200}?\xe2\x80\x99|(?<![\w.])\d+(?!\w)"
+    return rx(varies).sub("…".encode(), steady(message)).partition(b":")[0].strip()
 
 
 def census_of(facts: Iterable[Fact]) -> bytes:

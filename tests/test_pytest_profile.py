@@ -108,6 +108,16 @@ class Case:
         return truth["outcome"], failures
 
 
+@pytest.mark.parametrize(("end", "message"), [("Failed: one thing", "Failed: one thing"), ("Failed: one th...", "one thing")])
+def test_a_failure_without_traceback_is_told_as_its_summary_tells_it(end, message):
+    ruler = lambda title: title.center(80, "=") + "\n"  # noqa: E731
+    text = ruler(" test session starts ") + "collected 1 item\n\nt.py F\n\n" + ruler(" FAILURES ") + " test_x ".center(80, "_") + "\none thing\nand more\n"
+    text += ruler(" short test summary info ") + "FAILED t.py::test_x - " + end + "\n" + ruler(" 1 failed in 0.01s ")
+    (evidence,) = ctx.parse_pytest([ctx.Source.of_bytes("stdout", text.encode())], 1)
+    (fact,) = evidence.facts
+    assert fact.message.decode() == message and (not fact.quoted or message in text.split("\n")[fact.quoted - 1])
+
+
 def line_of(case: Case, quote_stream: str, number: int) -> bytes:
     data = case.stdout if quote_stream == "stdout" else case.stderr
     return ctx.clean(data.split(b"\n")[number - 1])

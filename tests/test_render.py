@@ -243,6 +243,120 @@ def test_what_failed_is_told_in_full_before_warnings_take_its_room(store):
 
 def test_a_place_is_spelt_short_only_behind_its_own_file(store):
     sheet = ctx.Sheet([])
-    line = lambda identity, place: ctx.fact_line(sheet, ctx.Fact("failed", identity, place), b"", (2,), False)  # noqa: E731
+    line = lambda identity, place: ctx.fact_line(sheet, ctx.Fact("failed", identity, place), b"", b"", (2,), False)  # noqa: E731
     assert line(b"t.py::t", b"t.py:3") == "  t.py::t  :3"
     assert line(b"TestMany/case_1", b"flood_test.go:13") == "  TestMany/case_1  flood_test.go:13"
+    assert line(b"lib/a.spec.mjs > sums up", b"lib/a.spec.mjs:6:41") == "  lib/a.spec.mjs > sums up  :6:41"
+    assert line(b"tests/t.py::t", b"/home/dev/tests/t.py:3") == "  tests/t.py::t  :3"
+    assert line(b"t.py::t", b"/home/dev/t.py:3") == "  t.py::t  /home/dev/t.py:3", "t.py of which directory?"
+    assert line(b"t.py::t", b"sub/t.py:3") == "  t.py::t  sub/t.py:3"
+
+
+def diagnostics(count, say, profile="flake8/v1", path=b"lib/some/module_%d.py", each=40, value=lambda i: 1.0):
+    """The evidence of `count` diagnostics, `each` in a file, with what `say` says of a number: code and message."""
+    evidence = ctx.Evidence(profile)
+    for i in range(count):
+        code, message = say(i)
+        place = path % (i // each) + b":%d:5" % (i % each + 1)
+        evidence.facts.append(ctx.Fact("error", place + b" " + code, place, message, "output", i + 1, i + 1, i + 1, value(i)))
+    return evidence
+
+
+def flooded(evidence, budget=900):
+    """The digest of evidence whose messages its output says line by line: its text, and how many identities it says are inline."""
+    output = {fact.quoted or fact.first: fact.message for fact in evidence.facts}
+    run = keep(None, {"output": b"".join(output.get(number, b"") + b"\n" for number in range(1, max(output) + 300))})
+    digest = render(run, [evidence], budget)
+    receipts.check(digest, run.sources())
+    assert ctx.estimate_tokens(digest) <= budget
+    return digest.decode(), int(re.search(r"(\d+) inline ·", digest.decode()).group(1))
+
+
+def test_a_flood_names_a_file_once_and_places_of_one_complaint_in_one_row(store):
+    text, inline = flooded(diagnostics(400, lambda i: (b"E711", b"comparison to None") if i % 2 else (b"F401", b"unused import")))
+    first, second = re.findall(r"^  ((?:lib|:).*)", text, re.M)[:2]
+    assert first.startswith("lib/some/module_0.py:1:5 F401, :3:5, :5:5, ") and text.index("    1: unused import ×") > text.index(first)
+    assert second.startswith("lib/some/module_1.py:1:5 F401, :3:5, ") and all(len(row) < ctx.ROW + 40 for row in text.split("\n"))
+    assert inline > 60 and sum(map(int, re.findall(r"×(\d+)", text))) == inline
+
+
+def test_a_flood_names_no_file_that_a_place_is_not_in(store):
+    """`:N` goes on with the file of the entry above, whatever that entry's identity is."""
+    evidence = ctx.Evidence("pytest/v1")
+    for i in range(400):
+        place = (b"lib/one.py:%d", b"lib/two.py:%d", b"tests/test_a.py:%d")[i % 3] % i
+        evidence.facts.append(ctx.Fact("failed", b"tests/test_a.py::test_%d" % i, place, b"Boom: %d" % i, "output", i + 1, i + 1))
+    evidence.facts += [ctx.Fact("failed", b"test_%d" % i, b"lib/three.py:%d" % i, b"Bang: %d" % i, "output", 400 + i, 400 + i) for i in range(40)]
+    evidence.facts.sort(key=lambda fact: -fact.first)
+    text, _ = flooded(evidence)
+    rows = re.findall(r"^  (tests/test_a\.py::test_\d+|test_\d+)  (\S+)", text, re.M)
+    above = ""
+    for identity, place in rows:
+        number = int(re.search(r"\d+$", identity).group())
+        file = above if place.startswith(":") and "::" not in identity else "tests/test_a.py" if place.startswith(":") else place.partition(":")[0]
+        assert file == ("lib/three.py" if "::" not in identity else ("lib/one.py", "lib/two.py", "tests/test_a.py")[number % 3])
+        above = file
+    assert {"lib/three.py:39", ":38"} <= {place for _, place in rows}
+
+
+def test_the_foremost_of_a_flood_stand_with_their_messages(store):
+    """What each of the first says is worth more than the names of more: none stands without its message."""
+    text, inline = flooded(failing(400)[1])
+    assert inline >= ctx.FOREMOST
+    assert re.findall(r"^    \d+: assert (\d+) ==", text, re.M) == [str(i) for i in range(inline)]
+
+
+def test_messages_of_a_flood_are_cut_before_a_failure_is_left_out(store):
+    say = lambda i: (b"E1", b"word%d " % i + b"and more " * 40)  # noqa: E731
+    text, inline = flooded(diagnostics(300, say, each=1000), 1500)
+    assert inline >= ctx.FOREMOST and all("word%d and more" % i in text for i in range(ctx.FOREMOST))
+    text, inline = flooded(diagnostics(300, say, each=1000), 700)
+    assert inline == ctx.FOREMOST, "and left out before a failure is"
+
+
+def test_a_flood_has_one_of_each_class_and_the_first_of_the_output(store):
+    """However many of the worst there are."""
+    say = lambda i: (b"F821", b"undefined name '%d'" % i) if i >= 20 else (b"W%d" % (i % 5), b"weak point %s" % (b"abcde"[i % 5 : i % 5 + 1]))  # noqa: E731
+    text, _ = flooded(diagnostics(400, say, value=lambda i: 1.0 + (i >= 20)))
+    assert all("weak point %s" % letter in text for letter in "abcde")
+    assert all(re.search(r"[ :y]:%d:5\b" % i, text) for i in range(1, 21)), "the first twenty of the output"
+    assert "undefined name '20'" in text and "undefined name '39'" in text
+    assert "by message: undefined name … 380 · " in text
+
+
+def test_a_flood_says_the_directory_of_all_files_once(store):
+    text, _ = flooded(diagnostics(400, lambda i: (b"E1", b"bad"), path=b"/home/dev/project/lib/m%d.py"))
+    assert "  by file in /home/dev/project/lib/: m0.py 40 · m1.py 40 · m2.py 40 · 7 more 280\n" in text
+
+
+@pytest.mark.parametrize(
+    ("message", "kind"),
+    [
+        (b"AssertionError: 1 != 2", "AssertionError"),
+        (b"undefined name 'x1'", "undefined name …"),
+        ("‘a::b’ has no member named ‘c’".encode(), "… has no member named …"),
+        (b"don't do what others' programs don't", "don't do what others' programs don't"),
+        (b"case 12 of utf8 is odd", "case … of utf8 is odd"),
+    ],
+)
+def test_a_class_is_a_message_without_what_it_quotes_and_counts(message, kind):
+    assert ctx.class_of(message).decode() == kind
+
+
+def test_where_places_do_not_fit_the_foremost_have_theirs(store):
+    evidence = failing(54, name="tests/test_%d.py::test_no_%d")[1]
+    text, inline = flooded(evidence)
+    assert "failures: 54\n" in text and inline == 54
+    assert "  tests/test_0.py::test_no_0  :1\n" in text and "test_no_%d  :" % (ctx.FOREMOST + 5) not in text
+
+
+def test_lines_of_little_worth_take_no_room_from_failures(store):
+    evidence, other = failing(400)[1], ctx.Evidence("text/v1")
+    run = keep(store, {"output": failing(400)[0]})
+    alone = int(re.search(r"(\d+)/400 inline", render(run, [evidence]).decode()).group(1))
+    other.quotes = [ctx.Quote("output", 3 * i + 3, b"noise %d" % i, 3.0) for i in range(100)]
+    inline = lambda: int(re.search(r"(\d+)/400 inline", render(run, [evidence, other]).decode()).group(1))  # noqa: E731
+    assert inline() >= alone - 1, "the head is longer by the name of a profile"
+    other.quotes = [ctx.Quote("output", 3 * i + 3, b"noise %d" % i, 8.0) for i in range(100)]
+    text = render(run, [evidence, other]).decode()
+    assert inline() < alone - 1 and "  3: noise 0\n" in text and ctx.estimate_tokens(text.encode()) <= 900

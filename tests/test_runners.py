@@ -162,6 +162,18 @@ def test_tap_that_stops_early_is_unsure():
     assert "4 tests were planned" in evidence.unsure
 
 
+def test_go_events_explain_all_of_themselves_and_what_a_test_printed():
+    event = lambda action, test, said=None: json.dumps({"Time": "2026-01-01T00:00:00Z", "Action": action, "Package": "ex/p", "Test": test, **({} if said is None else {"Output": said})}, separators=(",", ":"))  # noqa: E731
+    lines = [event("run", "TestA"), event("output", "TestA", "=== RUN   TestA\n"), event("pass", "TestA"), event("run", "TestB")]
+    lines += [event("output", "TestB", "    p_test.go:%d: %s\n" % (number, words)) for number, words in ((4, "before"), (5, "got 1"), (6, 'got "x"'))]
+    lines += [event("fail", "TestB"), event("run", "TestC"), event("pass", "TestC")]
+    evidence = only("\n".join(lines) + "\n")
+    assert evidence.span == [("stdout", 1, len(lines))]
+    (fact,) = evidence.facts
+    assert (fact.identity, fact.location, fact.message) == (b"TestB", b"p_test.go:4", b"before")
+    assert [(quote.first, quote.text.strip()) for quote in fact.context][0] == (6, b"p_test.go:5: got 1")
+
+
 def test_tap_todo_and_skip_do_not_fail():
     assert only("1..3\nnot ok 1 - a # TODO later\nok 2 - b # SKIP\nok 3 - c\n", 0).outcome == "passed"
 
@@ -181,6 +193,13 @@ def test_junit_xml_in_the_output():
 
 def test_junit_xml_that_is_cut_is_unsure():
     assert reported(JUNIT[: JUNIT.index("</testsuite>")]).unsure
+
+
+def test_junit_messages_are_not_the_name_again():
+    """PHPUnit begins the text of a failure with the name of its test."""
+    text = JUNIT.replace("<![CDATA[boom\nmore]]>", "a.B::w with data set #1 (1)\n\nFailed asserting that 1 is 0.\n\n/t/B.php:5")
+    assert [fact.message for fact in reported(text).facts] == [b"1 & 2 differ", b"Failed asserting that 1 is 0."]
+    assert [fact.message for fact in reported(JUNIT.replace("<![CDATA[boom\nmore]]>", "a.B::w")).facts][1] == b"a.B::w"
 
 
 def test_junit_counts_of_several_suites():
