@@ -5,8 +5,8 @@
 
 A case's required facts are what truth.json says the output names: the identities of its failures and rows, and the locations of diagnostics
 (of a flood, 400 taken evenly). Its critical facts are, of its first 20 failures, the first line of the error and the location; where a truth does
-not tell failures apart, the first 20 locations, those of errors before others, each with the words that its line has behind it; where there
-are none, the identities. Only what the output itself says in one piece is asked for.
+not tell failures apart, the first 20 locations, those of errors before others, each with the message that the truth knows and its line says,
+else with the words behind it; where there are none, the identities. Only what the output itself says in one piece is asked for.
 
 Arms, over the same text (stdout, then stderr): all of it; what a host lets in; the last 200 lines; lines with words for errors and two lines round
 each, then the end, of the size of our digest; and what `ctx run` prints: the output itself where it is small or an answer, else the digest. A fact is
@@ -136,24 +136,32 @@ def critical(case: cases.Case, text: str) -> List[Needle]:
     if not needles and case.places():
         lines = cases.plain(case.output).split("\n")
         places = case.told("panic_locations") or case.told("error_locations") or case.places()
+        messages = [message for message in map(words_of, case.told("messages")) if message]
         found = [(place, spoken(case.printed(place), lines)) for place in places[:2000]]
-        severe = [pair for pair in found if re.search(r"(?i)\berror\b", pair[1])] or found
+        severe = [pair for pair in found if SEVERE.search(pair[1])] or found
         for place, line in severe[:FAILURES]:
-            said = BARE.sub("", line.rpartition(case.printed(place))[2])
+            words = words_of(line.rpartition(case.printed(place))[2])
+            said = max((message for message in messages if message in words), key=len, default="") or BARE.sub("", words)
             needles += [Needle(words_of(said, MESSAGE)), Needle(words_of(place), words_of(case.printed(place)))]
     if not needles:
         needles = [Needle(words_of(head)) for head in case.names().values()]
-        needles = sorted((needle for needle in needles if needle.words in text), key=lambda needle: text.index(needle.words))[:FAILURES]
+        needles = sorted((needle for needle in needles if needle.is_in(text)), key=lambda needle: cases.place_of(text, needle.words))[:FAILURES]
     return [needle for needle in dict.fromkeys(needles) if len(needle.words) > 2 and needle.is_in(text)]
 
 
-# what stands round a message: its severity before it, its code behind it
-BARE = re.compile(r"^[\s:(-]*(?:(?:fatal )?(?:error|warning|note|info\w*|style)\b[\s:)]*)?(?:[A-Z]{1,4}\d+:? (?:\[\*\] )?)?|[\s]+[\[(][\w@/.-]+[\])]$")
+# an error by its word, or by the letter that pylint and RuboCop have for it
+SEVERE = re.compile(r"(?i:\berror\b)|: [EF](?:\d{4})?: ")
+# what stands round a message: the rest of its place, its severity and code before it, its code or a ruler behind it
+BARE = re.compile(
+    r"^[\s:(-]*(?:\d+(?::\d+)?:?(?:\s+|$))?(?:(?:fatal )?(?:error|warning|note|info\w*|style)\b[\s:)]*)?"
+    r"(?:[A-Z]{1,4}\d+(?:/[\w-]+)?:? (?:\[\*\] )?|[CWEFR]: (?:\[Correctable\] )?[A-Z]\w+/\w+: )?"
+    r"|[\s]+[\[(][\w@/.-]+[\])]$|(?:\s+FIXABLE)?\s*\u2501+$"
+)
 
 
 def spoken(place: str, lines: Sequence[str]) -> str:
-    """The first line that says a place, "" when none does."""
-    return next((line for line in lines if place in line and cases.holds(line, place)), "")
+    """The first line that says a place and is no header of a diff, "" when none does."""
+    return next((line for line in lines if place in line and not line.startswith(("--- ", "+++ ")) and cases.holds(line, place)), "")
 
 
 # ── cases ──

@@ -148,20 +148,25 @@ def shown(data):
 
 def holds(text, needle):
     """Whether a text says `needle`, not merely as the start of a longer word or number."""
+    return place_of(text, needle) >= 0
+
+
+def place_of(text, needle):
+    """Where a text first says `needle` so, -1 where it never does."""
     at = text.find(needle)
     while at >= 0:
         after = text[at + len(needle) : at + len(needle) + 1]
         if not (needle[-1:].isalnum() and (after.isalnum() or after == "_")):
-            return True
+            break
         at = text.find(needle, at + 1)
-    return False
+    return at
 
 
 def holds_place(text, place, printed):
     """Whether a text says a location: as the truth or the output spells it, or the file and, elsewhere, line and column."""
     if holds(text, place) or holds(text, printed) or holds(text, os.path.normpath(place)):
         return True
-    m = re.match(r"(.+?):(\d+)(?::(\d+))?$", place)
+    m = re.match(r"(.+?):(\d+)(?::(\d+))?$", re.sub(r'^"(.*)", line (\d+)$', r"\1:\2", place))
     if not m or not holds(text, m.group(1)):
         return False
     path, line, column = m.groups()
