@@ -6072,11 +6072,6 @@ def redact_words(words: Sequence[str], is_line: bool = False) -> Tuple[List[str]
     return kept, count
 
 
-def shown_words(words: Sequence[str]) -> str:
-    """The words of a command as a line that may be shown; what stands for a secret is not quoted."""
-    return " ".join(word if word.startswith("[redacted:") else shell_word(word) for word in redact_words(words)[0])
-
-
 def redact_line(text: str) -> str:
     """`redact_words` for a line that a shell reads."""
     return redact_words([text], True)[0][0]
@@ -14707,6 +14702,11 @@ def shell_word(text: str) -> str:
     if text and not text.startswith("#") and all(c in _SAFE or c == "#" for c in text):
         return text
     return "'%s'" % text.replace("'", "'\\''")
+
+
+def shown_words(words: Sequence[str]) -> str:
+    """The words of a command as a line that may be shown; what stands for a secret is not quoted."""
+    return " ".join(word if word.startswith("[redacted:") else shell_word(word) for word in redact_words(words)[0])
 
 
 # ── what a captured command shows at its end
