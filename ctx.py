@@ -15171,6 +15171,11 @@ def shell_word(text: str) -> str:
     return "'%s'" % text.replace("'", "'\\''")
 
 
+def shown_words(words: Sequence[str]) -> str:
+    """The words of a command as a line that may be shown; what stands for a secret is not quoted."""
+    return " ".join(word if word.startswith("[redacted:") else shell_word(word) for word in redact_words(words)[0])
+
+
 # ── what a captured command shows at its end
 
 
@@ -16219,9 +16224,7 @@ def listed_runs(limit: int, everywhere: bool, answers: bool = False) -> Iterator
 def run_row(run: Run) -> Dict[str, Any]:
     """What a list says of a run: how it ended, its size, and its command line as it may be shown."""
     argv, outcome = run.manifest["argv"], "unknown" if run.status is None else "exit %d" % run.status
-    is_line = run.manifest["kind"] in ("shell", "tap")
-    words = redact_words(argv, is_line)[0]
-    command = " ".join(words if is_line else map(shell_word, words))
+    command = redact_line(" ".join(argv)) if run.manifest["kind"] in ("shell", "tap") else shown_words(argv)
     size = sum(stored or run.source(name).size for name, (_, stored) in run.manifest["streams"].items())
     return {"outcome": "partial" if run.partial else outcome, "bytes": size, "command": visible(clip(fsencode(command), 200))}
 
@@ -19413,7 +19416,7 @@ VIEW_PART = 3  # a view takes this part of what would be shown whole
 def view_of_run(view: SearchView, run: Run, stream: str, settings: Settings) -> List[str]:
     """The view of a search that is kept."""
     view.read(run.source(stream))
-    command = visible(fsencode(" ".join(map(shell_word, redact_words(run.manifest["argv"])[0]))))
+    command = visible(fsencode(shown_words(run.manifest["argv"])))
     return view.lines(command[:HIT_WIDTH], run, stream, settings["budget", "content"] // VIEW_PART)
 
 
