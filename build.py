@@ -419,7 +419,7 @@ def write_archive(target: Path, scratch: Path, slim: bool, parts: List[Part], se
                 add("fast/" + path.name, path.read_bytes(), zipfile.ZIP_STORED)
                 add("fast/" + path.stem, path.with_suffix(".code").read_bytes(), zipfile.ZIP_STORED)
             key = hashlib.sha256(source).hexdigest()[:12]
-            add("__main__.py", (ENTRY % (starts, key)).encode())
+            add("__main__.py", (ENTRY % (starts, key)).encode(), zipfile.ZIP_STORED)  # so that a start needs no zlib
             for name, data in archive_texts(source, key, parts).items():
                 add(name, data)
             for name, data in sorted(sets.items()):

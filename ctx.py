@@ -222,11 +222,18 @@ def temporary_beside(path: str) -> str:
     return "%s/.tmp-%s" % (path.rsplit("/", 1)[0], urandom_hex())
 
 
-def append_line(path: str, line: str) -> None:
-    """Add one line to a file that many processes append to. Raises OSError."""
-    fd = posix.open(path, posix.O_WRONLY | posix.O_APPEND | posix.O_CREAT | posix.O_CLOEXEC, 0o600)
+def append_line(path: str, line: str) -> int:
+    """Add one line to a file that many processes append to, which is made if need be, and its directory; the size of the file then.
+    Raises OSError."""
+    flags = posix.O_WRONLY | posix.O_APPEND | posix.O_CREAT | posix.O_CLOEXEC
+    try:
+        fd = posix.open(path, flags, 0o600)
+    except FileNotFoundError:
+        make_dirs(path.rpartition("/")[0])
+        fd = posix.open(path, flags, 0o600)
     try:
         posix.write(fd, line.encode() + b"\n")
+        return posix.lseek(fd, 0, 1)  # SEEK_CUR
     finally:
         posix.close(fd)
 
@@ -536,8 +543,9 @@ def shipped(name: str) -> bytes:
 def to_json(value: Any) -> str:
     """JSON in ASCII, keys sorted, no spaces, so that equal values are equal bytes; without the cost of the `json` module."""
     if isinstance(value, str):
-        if value.isascii() and value.isprintable() and '"' not in value and "\\" not in value:
-            return '"%s"' % value
+        plain = value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+        if plain.isascii() and plain.isprintable():
+            return '"%s"' % plain
         try:
             from _json import encode_basestring_ascii
         except ImportError:
@@ -594,6 +602,72 @@ def from_json(data: Union[bytes, str]) -> Any:
     return value
 
 
+QUICK_LIMIT = 8 * KIB  # bytes of JSON that are read without C's scanner
+
+
+def quick_json(text: str) -> Any:
+    """The value of a short JSON text of printable characters, the commonest escapes and whole numbers, in a fraction of the time that
+    it takes to load the scanner of `from_json`. Raises ValueError or IndexError on any other text."""
+    if len(text) > QUICK_LIMIT or not text.isprintable():
+        raise ValueError("not simple")
+    text = text.replace("\\\\", "\0").replace('\\"', "\1")  # quotes stand only around texts now
+    value, end = quick_value(text, 0)
+    if end < len(text):
+        raise ValueError("more than one value")
+    return value
+
+
+def quick_value(text: str, at: int) -> Tuple[Any, int]:
+    """The value that stands at an offset, and the offset of what is behind it. Raises as `quick_json` does."""
+    while text[at] == " ":
+        at += 1
+    sign, start = text[at], at
+    value: Any
+    if sign == '"':
+        at = text.index('"', at + 1) + 1
+        value = text[start + 1 : at - 1].replace("\\n", "\n")
+        if "\\" in value:
+            raise ValueError("a rare escape")
+        value = value.replace("\1", '"').replace("\0", "\\")
+    elif sign in QUICK_ENDS:
+        value, at = quick_items(text, at + 1, QUICK_ENDS[sign])
+    else:
+        while text[at] not in " ,]}":
+            at += 1
+        word = text[start:at]
+        value = QUICK_WORDS[word] if word in QUICK_WORDS else int(word)
+        if word not in (str(value), *QUICK_WORDS):
+            raise ValueError("a rare number")
+    while text.startswith(" ", at):
+        at += 1
+    return value, at
+
+
+def quick_items(text: str, at: int, end: str) -> Tuple[Any, int]:
+    """What is in an object or an array, from its first item up to its `end`; then as `quick_value`."""
+    items: List[Any] = []
+    sign = ","
+    while text[at] != end or items:
+        item, at = quick_value(text, at)
+        if end == "}":
+            if text[at] != ":" or not isinstance(item, str):
+                raise ValueError("not an object")
+            value, at = quick_value(text, at + 1)
+            item = (item, value)
+        items.append(item)
+        sign = text[at]
+        if sign == end:
+            break
+        if sign != ",":
+            raise ValueError("no comma between two values")
+        at += 1
+    return dict(items) if end == "}" else items, at + 1
+
+
+QUICK_ENDS = {"{": "}", "[": "]"}
+QUICK_WORDS = {"true": True, "false": False, "null": None}
+
+
 def user_file() -> str:
     """Where the user's own settings are read from, "" where there is no home directory."""
     base = getenv("XDG_CONFIG_HOME")
@@ -626,30 +700,33 @@ class Snapshot:
                 continue
             self.files.append([path, info.st_mtime_ns, info.st_ctime_ns, info.st_size])
             name += "-%x" % info.st_ino
-        root = next(iter(own_roots()), "")
-        self.path = root and "%s/compiled/%s" % (root, name)
+        self.path = own_path("compiled/" + name)
 
     def load(self) -> Any:
         """What was kept, None when there is nothing, or of other files."""
+        import marshal  # is read faster than JSON, and without loading anything
+
         try:
-            kept = from_json(read_file(self.path))
-            return kept["made"] if kept["files"] == self.files else None
-        except (OSError, ValueError, KeyError, TypeError):
+            files, made = marshal.loads(read_file(self.path))
+            return made if files == self.files else None
+        except (OSError, ValueError, EOFError, TypeError):
             return None
 
     def keep(self, made: Any) -> bool:
         """Keep `made`, which is anything that JSON can say; False when that is not possible."""
+        import marshal
+
         try:
             make_dirs(self.path.rsplit("/", 1)[0])
-            write_atomic(self.path, to_json({"files": self.files, "made": made}).encode())
+            write_atomic(self.path, marshal.dumps((self.files, made), 2))
         except OSError:
             return False
         return bool(self.path)
 
 
-def own_roots() -> List[str]:
-    """The roots of stores in which nobody else can have put anything."""
-    return [root for root in state_roots() if root != temp_root() or is_ours(root)]
+def own_path(name: str) -> str:
+    """Where the file `name` is in the first root in which nobody else can have put anything, "" where there is none."""
+    return next(("%s/%s" % (root, name) for root in state_roots() if root != temp_root() or is_ours(root)), "")
 
 
 LEDGER_LIMIT = MIB  # bytes of the ledger's newer half; then it becomes the older one
@@ -657,15 +734,12 @@ LEDGER_LIMIT = MIB  # bytes of the ledger's newer half; then it becomes the olde
 
 def note(entry: Dict[str, Any]) -> None:
     """Add one decision to the ledger, a line of JSON; what cannot be noted is not."""
-    for root in own_roots()[:1]:
-        path = root + "/ledger"
-        try:
-            make_dirs(root)
-            append_line(path, to_json(dict(entry, time=int(now()))))
-            if posix.stat(path).st_size > LEDGER_LIMIT:
-                posix.rename(path, path + ".old")
-        except OSError:
-            pass
+    path = own_path("ledger")
+    try:
+        if append_line(path, to_json(dict(entry, time=int(now())))) > LEDGER_LIMIT:
+            posix.rename(path, path + ".old")
+    except OSError:
+        pass
 
 
 # The notes about the last test suite, <root>/suite, are lines. ASKED is added by a hook that has ctx run the suite; the run that was
@@ -676,7 +750,7 @@ ASKED = "asked"
 
 def suite_path() -> str:
     """Where the notes about the last test suite are, "" where there is no place for them."""
-    return next((root + "/suite" for root in own_roots()), "")
+    return own_path("suite")
 
 
 def suite_failed() -> bool:
@@ -703,10 +777,8 @@ def take_suite() -> List[str]:
 
 def ask_suite() -> None:
     """Note that a test suite is run through ctx next."""
-    path = suite_path()
     try:
-        make_dirs(path.rpartition("/")[0])
-        append_line(path, ASKED)
+        append_line(suite_path(), ASKED)
     except OSError:
         pass  # then it runs, and nothing is noted about it
 
@@ -726,7 +798,7 @@ NESTING = 40  # deeper lines are unsure
 
 METACHARACTERS = frozenset(" \t\n;&|<>()")
 WORD_ENDS = frozenset(" \t\n;&|)")
-WORD_SPECIALS = METACHARACTERS | frozenset("'\"\\$`*?[{~")
+WORD_SPECIALS = dict.fromkeys(map(ord, " \t\n;&|<>()'\"\\$`*?[{~"), " ")  # all of which a scanner's `shape` shows as blanks
 QUOTE_SPECIALS = frozenset('"\\$`')
 BRACE_SPECIALS = frozenset("\"\\$`'}")
 DIGITS = frozenset("0123456789")
@@ -744,7 +816,7 @@ RESERVED = OPENERS | CLOSERS | {"!", "time", "in", "]]"}
 RESERVED_STARTS = frozenset(word[0] for word in RESERVED)
 CASE_ENDS = (";;", ";&", ";;&")
 DOUBLE_CONTROLS = frozenset((";;", ";&", "&&", "||", "|&"))
-REDIRECTIONS = ("<<<", "<<-", "&>>", "<<", "<&", "<>", ">>", ">&", ">|", "&>", "<", ">")  # longest first
+REDIRECTIONS = frozenset(("<<<", "<<-", "&>>", "<<", "<&", "<>", ">>", ">&", ">|", "&>", "<", ">"))
 
 
 class Word:
@@ -854,10 +926,11 @@ def scan(text: str) -> Line:
 class Scanner:
     """Recursive descent over `text[at:end]`. Each method reads one construct of bash's grammar and leaves `at` behind it."""
 
-    __slots__ = ("line", "text", "end", "at", "nest", "before", "pending", "depth")
+    __slots__ = ("line", "text", "shape", "end", "at", "nest", "before", "pending", "depth")
 
     def __init__(self, line: Line) -> None:
         self.line, self.text, self.end, self.at = line, line.text, len(line.text), 0
+        self.shape = line.text.translate(WORD_SPECIALS)
         self.nest: Tuple[str, ...] = ()
         self.before = ""  # the operator last read
         self.pending: List[Redirect] = []  # here-documents whose bodies start behind the next newline
@@ -871,15 +944,14 @@ class Scanner:
     def blank(self) -> None:
         """Skip blanks, line continuations and a comment."""
         text, i, end = self.text, self.at, self.end
-        while i < end:
-            c = text[i]
-            if c == " " or c == "\t":
-                i += 1
-            elif c == "\\" and text.startswith("\n", i + 1, end):
-                i += 2
-            elif c == "#":
+        while i < end and text[i] in " \t\\#":
+            if text[i] == "#":
                 i = text.find("\n", i, end)
                 i = end if i < 0 else i
+            elif text[i] != "\\":
+                i += 1
+            elif text.startswith("\n", i + 1, end):
+                i += 2
             else:
                 break
         self.at = i
@@ -893,8 +965,7 @@ class Scanner:
             self.blank()
 
     def control(self) -> str:
-        """The control operator ahead, "" if there is none."""
-        self.blank()
+        """The control operator at this place, "" if there is none."""
         text, i = self.text, self.at
         c = text[i : i + 1] if i < self.end else ""
         if c == "" or c not in ";&|\n()":
@@ -910,8 +981,7 @@ class Scanner:
         return "" if double == "&>" else c
 
     def reserved(self) -> str:
-        """The reserved word ahead, "" if the next word is none."""
-        self.blank()
+        """The reserved word at this place, "" if the word there is none."""
         i = j = self.at
         if i >= self.end or self.text[i] not in RESERVED_STARTS:
             return ""
@@ -946,8 +1016,7 @@ class Scanner:
             if word in CLOSERS or op == ")" or op in CASE_ENDS or self.at >= self.end:
                 return word or op
             first = len(self.line.commands)
-            last = self.and_or()
-            op = self.control()
+            last, op = self.and_or()
             if op == ";" or op == "&" or op == "\n":
                 last.after = self.before = op
                 self.at += op != "\n"
@@ -957,17 +1026,17 @@ class Scanner:
             elif not (op or self.at >= self.end or self.reserved() in CLOSERS):
                 raise Unsure("no operator between two commands")
 
-    def and_or(self) -> Command:
+    def and_or(self) -> Tuple[Command, str]:
+        """Pipelines; the last command, and the operator behind it, which is not consumed. So does the next."""
         while True:
-            last = self.pipeline()
-            op = self.control()
+            last, op = self.pipeline()
             if op != "&&" and op != "||":
-                return last
+                return last, op
             last.after = self.before = op
             self.at += 2
             self.newlines()
 
-    def pipeline(self) -> Command:
+    def pipeline(self) -> Tuple[Command, str]:
         negated = timed = False
         word = self.reserved()
         while word == "!" or word == "time":
@@ -976,6 +1045,7 @@ class Scanner:
             self.blank()
             if word == "time" and self.peek("-p "):
                 self.at += 2
+                self.blank()
             word = self.reserved()
         pipe: List[Command] = []
         while True:
@@ -984,7 +1054,7 @@ class Scanner:
             pipe.append(command)
             op = self.control()
             if op != "|" and op != "|&":
-                return command
+                return command, op
             command.after = self.before = op
             self.at += len(op)
             self.newlines()
@@ -1038,6 +1108,7 @@ class Scanner:
         if self.peek("(("):
             self.at += 2
             self.arithmetic()
+            self.blank()
         else:
             self.words(self.blank)
         if self.control() == ";":
@@ -1144,7 +1215,9 @@ class Scanner:
     def redirect(self, command: Command, start: int) -> None:
         """A redirection whose descriptor, if it has one, stands at `start`."""
         fd = self.text[start : self.at]
-        op = next(op for op in REDIRECTIONS if self.peek(op))
+        op = self.text[self.at : min(self.at + 3, self.end)]
+        while op not in REDIRECTIONS:
+            op = op[:-1]
         self.at += len(op)
         if self.peek("\\\n"):
             raise Unsure("an operator broken over two lines")
@@ -1197,21 +1270,22 @@ class Scanner:
             raise Unsure("an open quote")
         return i
 
+    def plain_end(self, start: int) -> int:
+        """The offset of the next character that is special in a word."""
+        found = self.shape.find(" ", start, self.end)
+        return self.end if found < 0 else found
+
     def word(self) -> Word:
         text, end, start = self.text, self.end, self.at
-        i = start
-        while i < end and text[i] not in WORD_SPECIALS:
-            i += 1
-        if i >= end or text[i] in WORD_ENDS:  # as most words are
+        i = self.plain_end(start)
+        if i == end or text[i] in WORD_ENDS or text[i] in "<>" and not text.startswith("(", i + 1, end):  # as most words are
             self.at = i
             return Word(start, i, text[start:i], False)
         parts: List[str] = []
         quoted = False
         i = start
         while i < end and text[i] not in WORD_ENDS:
-            j = i
-            while j < end and text[j] not in WORD_SPECIALS:
-                j += 1
+            j = self.plain_end(i)
             known: Optional[str] = text[i:j]
             if j == i:
                 self.at = i
@@ -2161,10 +2235,9 @@ class Segment:
 
     __slots__ = ("command", "argv", "program", "kind", "rule", "inside", "behind", "cut", "why")
 
-    def __init__(self, command: Command, reading: Reading) -> None:
-        self.command = command
-        self.argv = [word.text for word in command.words]
-        self.program = program_name(self.argv[0]) if self.argv else ""
+    def __init__(self, command: Command, argv: List[str], reading: Reading) -> None:
+        self.command, self.argv = command, argv
+        self.program = program_name(argv[0]) if argv else ""
         self.kind, self.rule, self.inside = reading.kind, reading.rule, reading.inside
         self.behind = self.why = ""
         self.cut = False
@@ -2550,7 +2623,7 @@ def read_line(line: Line, depth: int = 0) -> List[Segment]:
     segments = []
     for command in line.commands:
         argv = [word.text for word in command.words]
-        segments.append(Segment(command, classify(argv, depth) if argv else Reading("bounded")))
+        segments.append(Segment(command, argv, classify(argv, depth) if argv else Reading("bounded")))
     stages = {id(segment.command): segment for segment in segments}
     for segment in reversed(segments):  # the last stage of a pipeline first
         pipe, place = segment.command.pipe, segment.command.stage + 1
@@ -2709,9 +2782,9 @@ class Surroundings:
             return "runs in the background"
         if self.unsettled:
             return self.unsettled
-        assignments = next(filter(None, map(self.assignment, command.assigns)), "")
-        if assignments:
-            return assignments
+        for why in map(self.assignment, command.assigns):
+            if why:
+                return why
         if "<(" in raw or ">(" in raw:
             return "has a process substitution"
         if not plain_output(command):
@@ -2827,8 +2900,8 @@ def collapse_of(segment: Segment, facts: Facts) -> str:
     """The verb of ctx, up to its `--`, that a command of a loop-shape is collapsed to; "" where it is not."""
     if not facts.collapse or segment.inside:
         return ""
-    if sliceable(segment):
-        return "q 'fails last | in-changed' --else -- " if facts.failed else ""
+    if facts.failed and sliceable(segment):
+        return "q 'fails last | in-changed' --else -- "
     if not facts.reads or segment.rule not in SEARCHES or segment.command.stage or classify(segment.argv).kind != "search":
         return ""
     return view_verb(segment) if search_shape(segment) else ""
@@ -3660,12 +3733,14 @@ class Grant:
         while at < len(argv) and argv[at] in self.practice.wrappers:
             at = behind_wrapper(argv, at)
             starts.append(at)
-        if at >= len(argv) or not self.harmless(argv[at:]):
+        if at >= len(argv):
             return None
         end = command.words[-1].end
         rule = self.listed([Invocation(argv[i:], self.line.text[command.words[i].start : end]) for i in starts])
         bare = len(starts) == 1 and not command.assigns and not command.timed
-        return rule if rule is not None else "" if bare and self.practice.free(argv[at:]) else None
+        if rule is None and bare and self.practice.free(argv[at:]):
+            rule = ""
+        return None if rule is None or not self.harmless(argv[at:]) else rule
 
     def listed(self, runs: Sequence[Invocation]) -> Optional[str]:
         """The rule that allows one of `runs`; one that names a group does not count for programs that run anything."""
@@ -4013,7 +4088,11 @@ def event_of(host: str, payload: Dict[str, Any]) -> str:
 
 def read_call(host: str, event: str, payload: bytes, environ: Dict[bytes, bytes]) -> Call:
     """What a host tells, understood. Raises ValueError on anything that is not its JSON."""
-    value = from_json(payload.decode())
+    text = payload.decode()
+    try:
+        value = quick_json(text)
+    except (ValueError, IndexError, RecursionError):
+        value = from_json(text)
     if not isinstance(value, dict):
         raise ValueError("not an object")
     host = host if host in HOSTS else recognised(value)
@@ -4053,10 +4132,12 @@ def finds_program(name: str, environ: Dict[bytes, bytes]) -> str:
     return ""
 
 
+UNQUOTED = NAME_CHARACTERS | frozenset("/.-+=,:@%")  # what a shell takes for itself anywhere in a word
+
+
 def shell_line(words: Sequence[str]) -> str:
     """Words as a shell reads them, quoted where they must be."""
-    plain = NAME_CHARACTERS | frozenset("/.-+=,:@%")
-    return " ".join(word if word and plain.issuperset(word) else shell_quote(word) for word in words)
+    return " ".join(word if word and UNQUOTED.issuperset(word) else shell_quote(word) for word in words)
 
 
 # before a tool runs
@@ -4300,8 +4381,11 @@ def hook_main(argv: Sequence[str], gates: Callable[[], Callable[..., bytes]]) ->
         if data is None:
             data = gates()(host, event, payload, posix.environ)
     except BaseException as error:
-        line = error.__traceback__ and error.__traceback__.tb_lineno
-        leave(neutral_answer(host, event, payload), "%s (line %s)" % (type(error).__name__, line))
+        place: Any = error.__traceback__
+        while place.tb_next:
+            place = place.tb_next
+        where = (type(error).__name__, place.tb_frame.f_code.co_name, place.tb_lineno or "?")
+        leave(neutral_answer(host, event, payload), "%s in %s (line %s)" % where)
     leave(data or b"")
 
 
@@ -4319,11 +4403,12 @@ def read_input() -> bytes:
     parts: List[bytes] = []
     size = 0
     while True:
-        data = posix.read(0, MIB)
+        data = posix.read(0, 64 * KIB)  # as much as a pipe holds
         if not data:
             break
         size += len(data)
-        parts = [*parts, data] if size <= HOOK_INPUT else []
+        if size <= HOOK_INPUT:
+            parts.append(data)
     if size > HOOK_INPUT:
         raise ValueError("more than %d bytes" % HOOK_INPUT)
     return b"".join(parts)
@@ -19663,65 +19748,94 @@ if TYPE_CHECKING:
 
 def pack(source: bytes) -> bytes:
     """The text of this file as a pack for the running interpreter: the size of the index and the spot of the hook's entry (8 bytes each,
-    little endian), the index, the definitions. A spot is offset << 24 | size; all but these are marshalled. Raises CtxError on a statement
-    of module level that defines nothing."""
+    little endian), the index (a line for each name, with its spot in hexadecimal digits), the definitions, marshalled. A spot is
+    offset << 24 | size. Raises CtxError on a statement of module level that defines nothing."""
     found = definitions(source)
     codes = [code_of(statements) for _, statements in found]
     plain = {name: is_function(code, statements[0]) for code, (names, statements) in zip(codes, found) for name in names}
     order = {name: number for number, (names, _) in enumerate(found) for name in names}
     blobs = [definition_blob(code, order, plain, [number]) for number, code in enumerate(codes)]
-    entry = order.get(HOOK_ENTRY, -1)
-    if entry >= 0:
-        used = [*rehearsed(packed(blobs, order, entry)), *HOOK_FRAME]
-        used += [name for frame in HOOK_FRAME for name in names_in(codes[order[frame]]) if not plain.get(name, True)]
-        together = sorted({order[name] for name in used if name in order})
-        blobs[entry] = definition_blob(code_of([part for number in together for part in found[number][1]]), order, plain, together)
-    return packed(blobs, order, entry)
+    near: Dict[str, int] = {}  # the spots of what comes in a piece
+    for numbers in reversed(hook_pieces(packed(blobs, order), order, codes, plain)):
+        code = without_lines(code_of([part for number in numbers for part in found[number][1]]))
+        blobs.append(definition_blob(code, order, plain, numbers, near))
+        near.update(dict.fromkeys((name for number in numbers for name in found[number][0]), spots_of(blobs)[-1]))
+    return packed(blobs, order, near.get(HOOK_ENTRY, 0))
 
 
-def packed(blobs: Sequence[bytes], order: Dict[str, int], entry: int) -> bytes:
-    """A pack of some definitions; `order` numbers them by name."""
-    import marshal
-
+def spots_of(blobs: Sequence[bytes]) -> List[int]:
+    """Where each of some definitions stands."""
     spots, size = [], 0
     for blob in blobs:
         spots.append(size << 24 | len(blob))
         size += len(blob)
-    head = marshal.dumps({name: spots[number] for name, number in order.items()})
-    return b"".join([len(head).to_bytes(8, "little"), (spots[entry] if entry >= 0 else 0).to_bytes(8, "little"), head, *blobs])
+    return spots
 
 
-def definition_blob(code: Any, order: Dict[str, int], plain: Dict[str, bool], numbers: Sequence[int]) -> bytes:
+def packed(blobs: Sequence[bytes], order: Dict[str, int], entry: int = 0) -> bytes:
+    """A pack of some definitions; `order` numbers them by name, `entry` is the spot of the hook's."""
+    spots = spots_of(blobs)
+    index = "".join("\n%s %x" % (name, spots[number]) for name, number in order.items()).encode() + b"\n"
+    return b"".join([len(index).to_bytes(8, "little"), entry.to_bytes(8, "little"), index, *blobs])
+
+
+def definition_blob(code: Any, order: Dict[str, int], plain: Dict[str, bool], numbers: Sequence[int], near: Optional[Dict[str, int]] = None) -> bytes:
     """The code of the definitions of these numbers with what must be there for it: functions that can be stood in for, others that must
-    be defined before it, and after it."""
+    be defined before it, and after it; and the spots of names that are not to be looked for in the index."""
     import marshal
 
     needs = [name for name in sorted(names_in(code)) if name in order and order[name] not in numbers]
     others = [name for name in needs if not plain[name]]
     above = tuple(name for name in others if order[name] < numbers[-1])
-    return marshal.dumps((code, tuple(name for name in needs if plain[name]), above, tuple(name for name in others if name not in above)))
+    below = tuple(name for name in others if name not in above)
+    return marshal.dumps((code, tuple(name for name in needs if plain[name]), above, below, near or {}))
+
+
+def without_lines(code: Any) -> Any:
+    """The same code without the numbers of its lines, which are a tenth of it; a hook that fails names a function."""
+    inner = tuple(without_lines(constant) if hasattr(constant, "co_code") else constant for constant in code.co_consts)
+    return code.replace(co_consts=inner, **{"co_linetable" if hasattr(code, "co_linetable") else "co_lnotab": b""})
 
 
 HOOK_ENTRY = "hook_entry"
-HOOK_FRAME = (HOOK_ENTRY, "hook_main", "set_alarm", "read_input", "write_all")  # what no rehearsal can run
-REHEARSED = "cd x && A=1 env make 2>&1 | tail -5; git status"  # a line like most: what it takes is what a hook loads at once
+# What a hook loads in one piece: what a line like these takes, and what no rehearsal gets to. Then what more is taken by the next, and so on.
+REHEARSED = (
+    (("cd x && git status; ls -la 'y' | head -5", "rm y"), (HOOK_ENTRY, "hook_main", "set_alarm", "read_input", "write_all", "cwd")),
+    (("bash -lc 'grep -rn y .; find . -name y'; A=1 env npm run x 2>&1 | tail -5; python -m pytest; python y.py; ./y.sh",), ()),
+    (("pytest -q a; make | tail", "timeout 5 make"), ()),
+    (("cat y; make",), ("matches_prefix", "matches_glob", "joined")),
+)
 
 
-def rehearsed(data: bytes) -> List[str]:
-    """What the hook of a pack defines on its way to an answer about a common line, in a world of its own."""
+def hook_pieces(data: bytes, order: Dict[str, int], codes: Sequence[Any], plain: Dict[str, bool]) -> List[List[int]]:
+    """The numbers of the definitions that a hook loads together, the piece of its entry first; none in a pack that has no hook."""
+    pieces: List[List[int]] = []
+    done: Set[int] = set()
+    for lines, more in REHEARSED if HOOK_ENTRY in order else ():
+        used = [*more, *(name for line in lines for name in rehearsed(data, line))]
+        used += [name for one in more for name in names_in(codes[order[one]]) if not plain.get(name, True)]
+        pieces.append(sorted({order[name] for name in used if name in order} - done))
+        done.update(pieces[-1])
+    return pieces
+
+
+def rehearsed(data: bytes, line: str) -> List[str]:
+    """What the hook of a pack defines on its way to an answer about a command line, in a world of its own."""
     import tempfile
 
     world = dict(posix.environ)
-    payload = to_json({"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": REHEARSED}, "cwd": "/project"})
+    told = {"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": line}, "cwd": "/project", "permission_mode": "bypassPermissions"}
     with tempfile.TemporaryDirectory() as folder:
-        write_atomic(folder + "/ctx", b"", 0o700)  # the program that is put in front of commands
-        space = unpack(lambda offset, size: data[offset : offset + size], folder + "/ctx")
-        own = {b"CTX_HOME": fsencode(folder) + b"/store", b"HOME": fsencode(folder), b"PATH": b"/bin:/usr/bin"}
+        for name in ("ctx", "make", "pytest", "timeout"):
+            write_atomic("%s/%s" % (folder, name), b"", 0o700)
+        own = {b"CTX_HOME": fsencode(folder) + b"/store", b"HOME": fsencode(folder), b"PATH": fsencode(folder)}
         try:
             posix.environ.clear()
             posix.environ.update(own)
-            space["__define__"]("hook")
-            space["hook"]("claude", "PreToolUse", payload.encode(), own)
+            for _ in range(2):  # the first finds no store
+                space = unpack(lambda offset, size: data[offset : offset + size], folder + "/ctx")
+                space["__define__"]("hook")
+                space["hook"]("claude", "PreToolUse", to_json(told).encode(), own)
         finally:
             posix.environ.clear()
             posix.environ.update(world)
@@ -19805,14 +19919,20 @@ def unpack(read: Callable[[int, int], bytes], file: str) -> Dict[str, Any]:
     head = read(0, 16)
     size, entry = int.from_bytes(head[:8], "little"), int.from_bytes(head[8:], "little")
     start = size + 16
-    index = {"hook_entry": entry}
+    index: List[bytes] = []  # once it is needed
+    spots = {"hook_entry": entry} if entry else {}  # those that are known without it
     space: Dict[str, Any] = {"__name__": "ctx", "__file__": file}
 
+    def spot_of(name: str) -> int:
+        if not index:
+            index.append(read(16, size))
+        at = index[0].index(b"\n%s " % name.encode()) + len(name) + 2
+        return int(index[0][at : index[0].index(b"\n", at)], 16)
+
     def define(name: str) -> None:
-        if name not in index:
-            index.update(marshal.loads(read(16, size)))
-        spot = index[name]
-        code, functions, above, below = marshal.loads(read(start + (spot >> 24), spot & 0xFFFFFF))
+        spot = spots.get(name) or spot_of(name)
+        code, functions, above, below, near = marshal.loads(read(start + (spot >> 24), spot & 0xFFFFFF))
+        spots.update(near)
         for other in functions:
             if other not in space:
                 space[other] = function = function_type(undefined.__code__, space, other)
@@ -19832,7 +19952,8 @@ def unpack(read: Callable[[int, int], bytes], file: str) -> Dict[str, Any]:
 def undefined(*words: Any, _self: Any, **options: Any) -> Any:
     """What stands in for a function until it is called: then it becomes that function, for all who hold it already."""
     space, name = _self.__globals__, _self.__name__
-    space["__define__"](name)
+    if space[name] is _self:  # it has not come with another
+        space["__define__"](name)
     real = space[name]
     _self.__code__, _self.__defaults__, _self.__kwdefaults__ = real.__code__, real.__defaults__, real.__kwdefaults__
     space[name] = _self

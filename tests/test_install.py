@@ -97,20 +97,72 @@ def test_what_is_not_used_is_not_loaded(packed):
     assert "VERBS" in space and "Capture" not in space and "ROWS" not in space
 
 
-@pytest.mark.parametrize("command, reads", [("git status --short", 4), ("cd web && CI=1 timeout 60 env npm test 2>&1 | tail -40", 16)])
-def test_what_a_hook_uses_comes_with_its_entry(home, monkeypatch, tmp_path, command, reads):
+@pytest.mark.parametrize(
+    "command, reads",
+    [
+        ("git status --short", 2),
+        ("rm -rf build && echo \"it's \\\"gone\\\"\"", 2),
+        ("bash -lc 'rg -n x src; find . -name y'", 3),
+        ("cd web && CI=1 timeout 60 env npm test 2>&1 | tail -40", 5),
+        ("cat y && pytest -q tests/a.py && make", 5),
+    ],
+)
+def test_what_a_hook_uses_comes_in_a_few_pieces(home, monkeypatch, tmp_path, command, reads):
     data, seen = ctx.pack(SOURCE), []
-    (tmp_path / "ctx").touch(0o700)
+    for name in ("ctx", "pytest", "make"):
+        (tmp_path / name).touch(0o700)
+    variables = {b"PATH": str(tmp_path).encode(), b"HOME": str(home).encode(), b"CTX_HOME": str(home / "store").encode()}
+    monkeypatch.setattr(ctx.posix, "environ", variables)
 
     def read(offset, size):
-        seen.append(size)
+        seen.append(offset)
         return data[offset : offset + size]
 
-    space = ctx.unpack(read, str(tmp_path / "ctx"))
-    space["__define__"]("hook_entry")
     payload = json.dumps({"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": command}, "cwd": str(tmp_path)})
-    assert space["hook"]("claude", "PreToolUse", payload.encode(), {b"PATH": b"/usr/bin:/bin"}) == b""
-    assert len(seen) <= reads and seen[:1] == [16]
+    for _ in range(2):  # the first keeps a snapshot of the rules
+        seen.clear()
+        space = ctx.unpack(read, str(tmp_path / "ctx"))
+        space["__define__"]("hook_entry")
+        assert space["hook"]("claude", "PreToolUse", payload.encode(), variables) == b""
+    assert len(seen) == len(set(seen)) <= reads and 16 not in seen  # where the index is
+
+
+def test_what_comes_in_a_piece_can_be_the_first_of_it(packed):
+    head = packed()
+    head["__define__"]("hook_entry")
+    behind = [name for name, value in head.items() if getattr(value, "__code__", None) is ctx.undefined.__code__]
+    assert {"authority", "by_shell", "inner_texts"} <= {*behind, "inner_texts"} and len(behind) > 20
+    for name in (*behind, "inner_texts", "Grant", "MUTATING", "runs_of"):
+        if name not in ("_json", "posix", "sys"):
+            space = packed()
+            space["__define__"]("hook_entry")
+            scanner, held = space["Scanner"], space.get(name)
+            space["__define__"](name)
+            assert space[name] is not held and space["Scanner"] is scanner
+
+
+def test_what_came_with_another_is_not_loaded_again(packed):
+    space = packed()
+    space["__define__"]("hook_entry")
+    held = space["by_targets"]
+    space["__define__"]("by_shell")
+    came, words = space["by_targets"], space["MUTATING"]
+    assert came is not held and held.__code__ is ctx.undefined.__code__
+    reading = held("make", space["rule_for"]("make"), ["make", "deploy"], 0)
+    assert reading.kind == "mutation" and held.__code__ is came.__code__ and space["MUTATING"] is words
+
+
+def test_a_hook_that_fails_notes_where(packed, home, monkeypatch):
+    monkeypatch.setattr(ctx.posix, "environ", {b"HOME": str(home).encode(), b"CTX_HOME": str(home / "store").encode(), b"PATH": b""})
+    left = []
+    space = packed()
+    space["__define__"]("hook_entry")
+    space.update(read_input=lambda: b"[]", set_alarm=lambda *_: None, write_all=lambda fd, data: left.append(data))
+    monkeypatch.setattr(ctx.posix, "_exit", sys.exit)
+    with pytest.raises(SystemExit, match="0"):
+        space["hook_main"](["claude", "PreToolUse"], lambda: None)
+    noted = json.loads((home / "store" / "ledger").read_text())
+    assert left == [b""] and noted["did"] == "failed" and noted["why"].startswith("ValueError in read_call (line ")
 
 
 def test_a_pack_has_the_same_bytes_wherever_it_is_made(home, monkeypatch, tmp_path):

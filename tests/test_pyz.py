@@ -98,6 +98,13 @@ def test_the_hook_answers_from_it(pyz, pythons, tmp_path):
             assert (done.returncode, done.stderr) == (0, b"")
 
 
+def test_the_hook_answers_without_decompressing(full, pythons, tmp_path):
+    event = json.dumps({"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": "git status"}, "cwd": str(tmp_path)}).encode()
+    for python in pythons:
+        done = subprocess.run([python, "-I", "-S", "-v", str(full), "hook"], input=event, stderr=subprocess.PIPE, env={"HOME": str(tmp_path)}, timeout=60)
+        assert done.returncode == 0 and b"import 'marshal'" in done.stderr and b"import 'zlib'" not in done.stderr
+
+
 @pytest.mark.parametrize("flags", [["-I"], ["-S"], ["-E"], ["-I", "-S", "-E"], ["-O"], ["-OO"], ["-X", "utf8=0"], ["-B"]], ids=" ".join)
 def test_flags_of_the_interpreter(pyz, tmp_path, flags):
     assert start([sys.executable, *flags, str(pyz), "version"], tmp_path).returncode == 0

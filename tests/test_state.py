@@ -353,6 +353,61 @@ def test_json_is_what_the_standard_library_reads_and_writes(value):
     assert ctx.from_json(text.encode()) == value
 
 
+def quickly(text):
+    """What the quick reader makes of a text, as one that tells values of different types apart; "" where it leaves it to the other."""
+    try:
+        return repr(ctx.quick_json(text))
+    except (ValueError, IndexError):
+        return ""
+
+
+@given(VALUES, st.sampled_from([(",", ":"), (", ", ": "), (" , ", " : ")]), st.booleans(), st.data())
+def test_what_is_read_quickly_is_read_right(value, signs, ascii_only, data):
+    text = json.dumps(value, separators=signs, ensure_ascii=ascii_only)
+    if data.draw(st.booleans()):
+        at = data.draw(st.integers(0, len(text)))
+        text = text[:at] + data.draw(st.sampled_from([*'"\\{}[],: 01-.e_', "true", "\u0663", ""])) + text[at + data.draw(st.integers(0, 2)) :]
+    found = quickly(text)
+    assert not found or found == repr(json.loads(text))
+
+
+@pytest.mark.parametrize("value", [{}, [], {"a": {"b": [1, -2, True, None, "x"]}, "c": 'say "hi" \\ \n é'}, [[], {}, [{}]], {"": ""}, "x" * 8000])
+@pytest.mark.parametrize("signs", [(",", ":"), (", ", ": ")])
+def test_what_hosts_tell_is_read_quickly(value, signs):
+    assert quickly(json.dumps(value, separators=signs, ensure_ascii=False)) == repr(value)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", " ", "{", '{"a"}', '{"a":1,}', "[1,]", "[,1]", "[1 2]", "{1:2}", "{'a':1}", '{"a":1}}', '"', '"\\', '"a" "b"', "[01]", "[1_0]", "[+1]", "[\u0663]", "nul", "[-0]",
+     "[1.5]", '["\t"]', '["\\u0041"]', '["\\x"]', '{"a":"' + "x" * 9000 + '"}'],
+)  # fmt: skip
+def test_what_is_not_simple_is_left_to_the_other_reader(text):
+    assert quickly(text) == ""
+
+
+@pytest.mark.parametrize("text", ["plain", 'a "quoted" word', "back\\slash", "two\nlines"])
+def test_common_text_is_written_without_loading_anything(text):
+    script = "import sys; sys.path.insert(0, sys.argv[1]); sys.dont_write_bytecode = True; import ctx\nprint(ctx.to_json(sys.argv[2]), '_json' in sys.modules)"
+    done = subprocess.run(python(script, str(ROOT), text), stdout=subprocess.PIPE, timeout=60)
+    assert done.stdout.decode() == "%s False\n" % json.dumps(text)
+
+
+def test_a_line_tells_how_large_its_file_is(tmp_path):
+    path = str(tmp_path / "new" / "folder" / "file")
+    assert [ctx.append_line(path, line) for line in ("one", "three", "")] == [4, 10, 11]
+    assert ctx.read_file(path) == b"one\nthree\n\n"
+
+
+@pytest.mark.parametrize("data", [b"", b"{}", b"\xff" * 40, b"N", b"[\x01\x00\x00\x00", b"i\x01\x00\x00\x00"])
+def test_a_damaged_snapshot_is_none(box, data):
+    (box.work / "ctx.toml").write_text("")
+    snapshot = ctx.Snapshot("kind", [str(box.work / "ctx.toml")])
+    assert snapshot.load() is None and snapshot.keep({"a": [1, None, "é"]}) and snapshot.load() == {"a": [1, None, "é"]}
+    ctx.write_atomic(snapshot.path, data)
+    assert snapshot.load() is None
+
+
 @given(st.binary())
 def test_bytes_that_are_no_text_survive_json(data):
     assert ctx.fsencode(ctx.from_json(ctx.to_json(ctx.fsdecode(data)).encode())) == data
