@@ -9332,7 +9332,7 @@ class _Reading:
 
     def __init__(self, source: Source, first: int, raw: bytes) -> None:
         self.source, self.first = source, first
-        self.text = b"\n" + rx(rb"(?m)^(?:##\[(?:error|warning)\]|\[[\w./-]+:[\w:-]+\] |#\d+ \d+\.\d+ )").sub(b"", _normal(raw))
+        self.text = b"\n" + _without_tasks(rx(rb"(?m)^(?:##\[(?:error|warning)\]|\[[\w./-]+:[\w:-]+\] |#\d+ \d+\.\d+ )").sub(b"", _normal(raw)))
         self._words = _words_of(self.text)
         self._held: Dict[bytes, bool] = {}
         self._starts: Dict[bytes, List[int]] = {}
@@ -9412,6 +9412,26 @@ class _Reading:
         """The line behind the LF at `at`."""
         number = self.line(at)
         return Quote(self.source.name, number, self.source.line(number), value)
+
+
+# what pnpm -r, turbo, lerna, yarn's workspaces and docker compose put before every line of a package, task or service
+_TASK = (
+    rb"(?m)^(?:@?[\w./-]{1,60}(?:[:#][a-z][\w:-]{0,40}:| [a-z][\w:-]{0,40}[:$])|@[\w-]{1,40}/[\w.-]{1,40}:|\[@?[\w./-]{1,60}\]:|[\w.-]{1,40} +\|)(?: |$)"
+)
+_TASKED = rb"(?:(?:\[@[\w./-]+\]|@[\w-]+/[\w.-]+(?::[\w:-]+)?|[\w-]+:(?:test|build|lint|check|unit|e2e)[\w:-]*): ?[^\n]*(?:\n|$)){3}"  # such lines from the start on
+_TASKS = 40  # that one output tells of
+
+
+def _without_tasks(text: bytes) -> bytes:
+    """A text without the task that is told before most of its lines; one in which it is not, as it stands."""
+    middle = text[max(0, len(text) // 2 - 8 * KIB) :][: 16 * KIB]
+    if len(rx(_TASK).findall(middle)) * 5 <= middle.count(b"\n") * 3:
+        return text
+    often: Dict[bytes, int] = {}
+    for head in rx(_TASK).findall(text):
+        often[head.rstrip()] = often.get(head.rstrip(), 0) + 1
+    tasks = {head for head, count in often.items() if count > 2}
+    return rx(_TASK).sub(lambda m: b"" if m.group().rstrip() in tasks else m.group(), text) if len(tasks) <= _TASKS else text
 
 
 def _words_of(text: bytes) -> bytes:
@@ -10929,7 +10949,7 @@ _GTEST_RAN = (
 RUNNERS: List[Runner] = [
     Runner(
         "jest", (b"\nTest Suites: ",),
-        heads=(rb"  \xe2\x97\x8f (?!Console$|Test suite failed to run$)(?P<name>\S[^\n]*(?:\n[^\s:][^\n]*){0,3})\n$", rb"  \xe2\x97\x8f Test suite failed to run\n$"),
+        heads=(rb"  \xe2\x97\x8f (?!Console$|Test suite failed to run$)(?P<name>\S[^\n]*(?:\n[^\s:][^\n]*){0,3})(?:\n$|$(?=\n {4}\S))", rb"  \xe2\x97\x8f Test suite failed to run(?:\n$|$(?=\n {4}\S))"),
         closing=(rb"Test Suites: (?P<suites>[^\n]*)\nTests: +(?P<tests>[^\n]*)(?:\n(?:Snapshots|Time): [^\n]*)*(?:\nRan all test suites[^\n]*)?",),
         suite_claims=("suites failed",),
         suites=rb" ?(?:(?:FAIL +|(?:::group::|##\[group\])Errors thrown in )(?P<suite>[^\n]*?)|PASS +(?P<ok>[^\n]*?))(?: \([\d.]+ m?s\))?$",
@@ -11614,7 +11634,7 @@ def parse_searches(sources: List[Source], status: Optional[int]) -> List[Evidenc
             page = _Page(source)
             if all(at >= 0 for at, _, _ in _parts(page)):
                 found += _compound(page) or _git_log(page) or _git_diff(page)
-        elif rx(_SEARCHED).match(head) and not is_binary(source):
+        elif rx(_SEARCHED).match(head) and not rx(_TASKED).match(head) and not is_binary(source):
             page = _Page(source)
             found += next(filter(None, (recognise(page) for recognise in (_search, _search_heading, _search_plain))), [])
     return found
@@ -13180,7 +13200,7 @@ _GREEN = rb"(?:\x1b|\^\[)\[(?:\d+;)*(?:[349]2|102|38;5;(?:2|10))(?:;\d+)*m"
 _OVERWRITTEN = rb"(?m)^[^\n]*\r(?=[^\r\n])"
 _COLUMNS = rb"(?m)^[^\t\n]{1,200}\t[^\t\n]{1,200}\t(?=(?:\xef\xbb\xbf)?\d{4}-)"  # job and step, of `gh run view --log`
 _STAMP = (  # GitLab puts stream number and flag behind the time; Docker's builder numbers its steps and counts seconds
-    rb"(?m)^(?:\xef\xbb\xbf)?(?:\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?\]?(?: \d\d[OE][ +])? ?"
+    rb"(?m)^(?:\xef\xbb\xbf)?(?:\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?\]?(?: \d\d[OE][ +]| )?"
     rb"|\[?\d\d:\d\d:\d\d(?:[.,]\d+)?\]? |#\d+ \d+\.\d+ )"
 )
 
