@@ -9574,11 +9574,12 @@ _SMALL = 64 * KIB  # up to here an expression is tried at every line
 _SPARSE = 300  # bytes for each line that holds a literal; where these are closer, the search for them gains nothing
 
 
-# what runners of tasks put before each line: turbo, nx and lerna, pnpm -r, docker compose and foreman, concurrently and Ant
+# what runners of tasks put before each line: turbo, nx and lerna, pnpm -r, yarn's workspaces, docker compose and foreman, concurrently and Ant
 _TASK = (
-    rb"(?m)^(?:[\w@./-]+:[a-z][\w:-]*:(?! cache (?:miss|hit|bypass))|@[\w.-]+/[\w.-]+:|[\w@.-]*[/.][\w@./-]* [a-z][\w:-]*:|[A-Za-z][\w.-]* +\|"
+    rb"(?m)^(?:[\w@./-]+[:#][a-z][\w:-]*:|@[\w.-]+/[\w.-]+:|@?[\w./-]{1,60} [a-z][\w:-]*[:$]|\[@?[\w./-]{1,60}\]:|[A-Za-z][\w.-]* +\|"
     rb"| *\[(?![A-Z]+\]|(?:error|warn|warning|info|debug|trace|fatal|notice|verbose|success|ok)\])[\w@./: -]{1,40}\])(?: |$)"
 )
+_TASKED = rb"(?:(?:\[@[\w./-]+\]|@[\w-]+/[\w.-]+(?::[\w:-]+)?|[\w-]+:(?:test|build|lint|check|unit|e2e)[\w:-]*): ?[^\n]*(?:\n|$)){3}"  # such lines from the start on
 
 
 def _untasked(text: bytes) -> bytes:
@@ -11301,7 +11302,7 @@ _GTEST_RAN = (
 RUNNERS: List[Runner] = [
     Runner(
         "jest", (b"\nTest Suites: ",),
-        heads=(rb"  \xe2\x97\x8f (?!Console$|Test suite failed to run$)(?P<name>\S[^\n]*(?:\n[^\s:][^\n]*){0,3})\n$", rb"  \xe2\x97\x8f Test suite failed to run\n$"),
+        heads=(rb"  \xe2\x97\x8f (?!Console$|Test suite failed to run$)(?P<name>\S[^\n]*(?:\n[^\s:][^\n]*){0,3})(?:\n$|$(?=\n {4}\S))", rb"  \xe2\x97\x8f Test suite failed to run(?:\n$|$(?=\n {4}\S))"),
         closing=(rb"Test Suites: (?P<suites>[^\n]*)\nTests: +(?P<tests>[^\n]*)(?:\n(?:Snapshots|Time): [^\n]*)*(?:\nRan all test suites[^\n]*)?",),
         suite_claims=("suites failed",),
         suites=rb" ?(?:(?:FAIL +|(?:::group::|##\[group\])Errors thrown in )(?P<suite>[^\n]*?)|PASS +(?P<ok>[^\n]*?))(?: \([\d.]+ m?s\))?$",
@@ -11987,7 +11988,7 @@ def parse_searches(sources: List[Source], status: Optional[int]) -> List[Evidenc
             page = _Page(source)
             if all(at >= 0 for at, _, _ in _parts(page)):
                 found += _compound(page) or _git_log(page) or _git_diff(page)
-        elif rx(_SEARCHED).match(head) and not is_binary(source):
+        elif rx(_SEARCHED).match(head) and not rx(_TASKED).match(head) and not is_binary(source):
             page = _Page(source)
             found += next(filter(None, (recognise(page) for recognise in (_search, _search_heading, _search_plain))), [])
     return found

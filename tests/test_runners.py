@@ -359,3 +359,31 @@ def test_spans_leave_out_what_stands_between_two_runs():
     evidence = only(JEST.format("src/a.test.js") + between + JEST.format("src/b.test.js"))
     lines = JEST.count("\n")
     assert [(first, last) for _, first, last in evidence.span] == [(1, lines), (lines + 7, 2 * lines + 6)]
+
+
+GO = "--- FAIL: TestA (0.00s)\n    a_test.go:3: bad\nFAIL\nFAIL\texample.com/a\t0.01s\n"
+
+
+@pytest.mark.parametrize("head", ["packages/a test: ", "@org/a:test: ", "web:test:unit: ", "@org/a: ", "[@org/a]: ", "web-1  | ", "2024-05-01T12:00:00.123456Z 01O "])
+def test_task_before_every_line(head):
+    evidence = only("".join(head + line + "\n" for line in GO.splitlines()))
+    assert names(evidence) == ["TestA", "example.com/a"]
+    assert evidence.facts[0].location == b"a_test.go:3"
+
+
+def test_tap_out_of_turn():
+    evidence = only("1..3\nok 1 - a\nnot ok 7 - fake\nnot ok 2 - b\nnot ok 1 - fake\nok 3 - c\n")
+    assert names(evidence) == ["b"]
+    assert evidence.totals["failed"] == 1 and not evidence.unsure
+
+
+def test_close_that_a_test_printed():
+    fake = "\n  1 failed\n    fake.ts:1:1 › fake\n  3 passed (1s)\n"
+    real = "\n  1) a.ts:2:1 › b › step ───\n\n    Error: x\n\n  1 failed\n    a.ts:2:1 › b ───\n  2 passed (1s)\n"
+    evidence = only("Running 3 tests using 1 worker\n" + fake + real)
+    assert names(evidence) == ["a.ts:2:1 › b"]
+    assert evidence.totals == {"failed": 1, "passed": 2}
+
+
+def test_go_heads_stand_as_deep_as_their_names():
+    assert names(only(GO.replace("bad\n", "bad\n        --- FAIL: TestFake (0.00s)\n"))) == ["TestA", "example.com/a"]
