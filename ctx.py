@@ -9576,7 +9576,7 @@ _SPARSE = 300  # bytes for each line that holds a literal; where these are close
 
 # what runners of tasks put before each line: turbo, nx and lerna, pnpm -r, yarn's workspaces, docker compose and foreman, concurrently and Ant
 _TASK = (
-    rb"(?m)^(?:[\w@./-]+[:#][a-z][\w:-]*:|@[\w.-]+/[\w.-]+:|@?[\w./-]{1,60} [a-z][\w:-]*[:$]|\[@?[\w./-]{1,60}\]:|[A-Za-z][\w.-]* +\|"
+    rb"(?m)^(?:[\w@./-]+[:#][a-z][\w:-]*:(?! cache (?:miss|hit|bypass))|@[\w.-]+/[\w.-]+:|@?[\w./-]{1,60} [a-z][\w:-]*[:$]|\[@?[\w./-]{1,60}\]:|[A-Za-z][\w.-]* +\|"
     rb"| *\[(?![A-Z]+\]|(?:error|warn|warning|info|debug|trace|fatal|notice|verbose|success|ok)\])[\w@./: -]{1,40}\])(?: |$)"
 )
 _TASKED = rb"(?:(?:\[@[\w./-]+\]|@[\w-]+/[\w.-]+(?::[\w:-]+)?|[\w-]+:(?:test|build|lint|check|unit|e2e)[\w:-]*): ?[^\n]*(?:\n|$)){3}"  # such lines from the start on
@@ -9590,7 +9590,7 @@ def _untasked(text: bytes) -> bytes:
     names = rx(_TASK).findall(text)
     turns = 1 + sum(one != other for one, other in zip(names, names[1:]))
     lines = len(rx(rb"(?m)^[^\n]").findall(text))
-    return rx(_TASK).sub(b"", text) if len(names) > 4 and len(names) * 4 > lines * 3 and turns == len(set(names)) < 20 else text
+    return rx(_TASK).sub(b"", text) if len(names) > 2 and len(names) * 4 > lines * 3 and turns == len(set(names)) < 20 else text
 
 
 class _Reading:
