@@ -9258,7 +9258,7 @@ def _pytest_fact(session: _Session, item: _Item, order: int) -> Fact:
                 context.append(Quote(stream, i, view.text(raw), 1.0))
     message, quoted = block.message, first + block.said if block.said >= 0 else 0
     if item.hint == b"Failed: " + message and not item.cut:  # which the block of a failure without traceback leaves out
-        message, quoted = item.hint, view.number(item.at)
+        message, quoted = item.hint, 0
     last = max(begin, view.number(item.end) - 1)
     return Fact(item.kind, identity, block.location, message, stream, begin, last, quoted, 1.0, context)
 
@@ -10658,7 +10658,7 @@ ANY_DIAGNOSTICS: List[Dialect] = [
     Dialect("diagnostics", (b"@parcel/",), (rb"@parcel/[\w/-]+: (?P<message>[^\n]+)\n  (?P<path>[^\s:][^:\n]*)" + _AT_COLUMN + rb"$",)),
     # one whose title is a path of suites repeats what a test runner says
     Dialect("diagnostics", (b"::error ", b"::warning ", b"::notice "),
-        (rb"::(?P<severity>error|warning|notice) (?:(?:(?:file|f)=(?P<path>[^,:\n]+)|line=(?P<line>\d+)|col=(?P<col>\d+)|title=(?P<code>(?:(?! (?:>|\xe2\x80\xba) )[^,:\n])*[^,:\s])(?=[,:])|(?!title=)\w+=[^,:\n]*),?)+::"
+        (rb"::(?P<severity>error|warning|notice(?= [^:\n]*\bf(?:ile)?=)) (?:(?:(?:file|f)=(?P<path>[^,:\n]+)|line=(?P<line>\d+)|col=(?P<col>\d+)|title=(?P<code>(?:(?! (?:>|\xe2\x80\xba) )[^,:\n])*[^,:\s])(?=[,:])|(?!title=)\w+=[^,:\n]*),?)+::"
             rb"(?P<message>(?:(?!%0A)[^\n])+)",), severity={b"notice": "style"}),
     Dialect("diagnostics", (b" ==> ", b"% confidence)", b" imported but unused", b"undefined name", b"is assigned to but never used", b" in public ", b" in private ", b" at module level:", b": D00", b"] [",
         b"Imports are incorrectly", b"Error: ", b"PHP "),
