@@ -2202,7 +2202,7 @@ SHAPES = {"identifier-search": "reuse-index", "pattern-search": "bounded-search"
 LOOKING = frozenset(("bounded", "content", "search"))  # kinds that leave a work tree as it is
 SEARCHES = frozenset("grep egrep fgrep ugrep rg ag ack git/grep".split())
 FLAT_SEARCHES = frozenset("grep egrep fgrep".split())  # that go through no directory unless told to
-FILTERING = frozenset("viEFPwxse")  # options with which a search in a stream passes whole lines on as they are
+FILTERING = frozenset("aviEFPwxse")  # options with which a search in a stream passes whole lines on as they are
 SUITES = frozenset(
     "pytest -m/unittest tox nox jest vitest vitest/run mocha npm/test pnpm/test yarn/test bun/test deno/test go/test cargo/test"
     " cargo/nextest/run ctest rspec phpunit pest dotnet/test swift/test mix/test flutter/test playwright/test rails/test bats"

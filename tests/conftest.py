@@ -51,10 +51,12 @@ def home(tmp_path, monkeypatch):
     for name in list(os.environ):
         if name.startswith(FOREIGN):
             monkeypatch.delenv(name)
-    user, store = tmp_path / "user", tmp_path / "store"
+    user, store, temporary = tmp_path / "user", tmp_path / "store", tmp_path / "tmp"
     user.mkdir()
+    temporary.mkdir()
     monkeypatch.setenv("HOME", str(user))
     monkeypatch.setenv("CTX_HOME", str(store))
+    monkeypatch.setenv("TMPDIR", str(temporary))  # where a store of last resort may be, which every reader looks into
     return store
 
 

@@ -76,7 +76,6 @@ class Box:
     def __init__(self, home, tmp_path, monkeypatch):
         self.store, self.work, self.tmp = home, tmp_path / "work", tmp_path / "tmp"
         self.work.mkdir()
-        self.tmp.mkdir()
         self.env = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
         self.env.update(PATH=os.path.dirname(PYTHON) + os.pathsep + self.env["PATH"])
         self.env.update(TMPDIR=str(self.tmp), CTX_HOME=str(self.store))

@@ -168,7 +168,7 @@ def test_bytes_that_are_not_utf8(workspace):
 
 def test_a_directory_in_its_place(workspace):
     (workspace / "ctx.toml").mkdir()
-    assert "ctx.toml: cannot be read (Is a directory)" in problem()
+    assert "ctx.toml: cannot be read (not a regular file)" in problem()
 
 
 def test_no_permission_to_read_it(workspace, monkeypatch):

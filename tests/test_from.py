@@ -206,8 +206,8 @@ def test_a_search_in_one_file_shows_its_definitions_first(box):
         assert rest[0].startswith("  2:    return" if words else "  2002:def total(x):") and len(rest) < (30 if words else 600)
 
 
-@pytest.mark.parametrize("command", ["grep -rna total . | grep -v return", "grep -rna total . | grep -v '^./f0' | head -20", "grep -rna total . | grep -iv DEF | tail -9",
-                                     "grep -rna total . | grep nothing", "grep -rna total . | grep '(' | head -5 2>/dev/null"])  # fmt: skip
+@pytest.mark.parametrize("command", ["grep -rna total . | grep -av return", "grep -rna total . | grep -av '^./f0' | head -20", "grep -rna total . | grep -aiv DEF | tail -9",
+                                     "grep -rna total . | grep -a nothing", "grep -rna total . | grep -a '(' | head -5 2>/dev/null"])  # fmt: skip
 def test_what_filters_leave_of_a_search_is_viewed(box, command):
     flood(box, files=100)
     verdict = ctx.judge(command, ctx.Facts("ctx", reads=True, collapse=True))

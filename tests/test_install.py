@@ -776,9 +776,9 @@ FAKE = """#!%s
 import json, os, signal, sys
 argv = sys.argv[1:]
 settings = open(argv[argv.index("--settings") + 1]).read() if "--settings" in argv else ""
+signal.signal(signal.SIGTERM, lambda *_: os._exit(9))
 print(json.dumps({"argv": argv, "settings": settings}), flush=True)
 if argv[-1] == "wait":
-    signal.signal(signal.SIGTERM, lambda *_: os._exit(9))
     signal.pause()
 if argv[-1] == "die":
     os.kill(os.getpid(), signal.SIGKILL)
