@@ -20872,15 +20872,15 @@ def unpack(read: Callable[[int, int], bytes], file: str) -> Dict[str, Any]:
     head = read(0, 16)
     size, entry = int.from_bytes(head[:8], "little"), int.from_bytes(head[8:], "little")
     start = size + 16
-    index: List[bytes] = []  # once it is needed
+    index: Dict[bytes, bytes] = {}  # once it is needed
     spots = {"hook_entry": entry} if entry else {}  # those that are known without it
     space: Dict[str, Any] = {"__name__": "ctx", "__file__": file}
 
     def spot_of(name: str) -> int:
         if not index:
-            index.append(read(16, size))
-        at = index[0].index(b"\n%s " % name.encode()) + len(name) + 2
-        return int(index[0][at : index[0].index(b"\n", at)], 16)
+            words = read(16, size).split()
+            index.update(zip(words[::2], words[1::2]))
+        return int(index[name.encode()], 16)
 
     def define(name: str) -> None:
         spot = spots.get(name) or spot_of(name)
