@@ -14527,9 +14527,10 @@ NOTES = 6  # notes of one evidence that are always shown
 class Sheet:
     """A digest on its way: lines of text with what they cost, and the stored lines they show."""
 
-    __slots__ = ("sources", "first", "pem", "redactions")
+    __slots__ = ("sources", "first", "pem", "redactions", "ready")
 
     def __init__(self, sources: Sequence[Source]) -> None:
+        self.ready: Dict[Tuple[bytes, int], Tuple[str, bool]] = {}  # a census is laid out in several ways before one fits
         self.sources = {source.name: source for source in sources}
         self.first = sources[0].name if sources else "output"
         self.pem: Dict[str, bool] = {}
@@ -14545,11 +14546,13 @@ class Sheet:
     def words(self, data: bytes, width: int) -> Tuple[str, bool]:
         """Captured words for our own page, and whether they are whole: as `name`, what varies between runs masked, and clipped to
         `width` bytes."""
-        data, count = redact(data)
-        self.redactions += count
-        data = steady(data)
-        shown = clip(data, width)
-        return visible(shown), shown == data
+        if (data, width) not in self.ready:
+            plain, count = redact(data)
+            self.redactions += count
+            plain = steady(plain)
+            shown = clip(plain, width)
+            self.ready[data, width] = visible(shown), shown == plain
+        return self.ready[data, width]
 
     def quote(self, quote: Quote, margin: str, text: Optional[bytes] = None, width: int = 0) -> Tuple[str, bool]:
         """One quoted line behind its number (`12: text`, `stderr 12-40: text ×29`), and whether it is whole: clipped to `width` bytes, or
