@@ -955,23 +955,27 @@ def many_writers(box, writers, count):
     stop = threading.Event()
     failures = []
 
+    rng = random.Random(1)
+
     def collect():
-        rng = random.Random(1)
+        with box.inside.lock(exclusive=True):  # nobody commits meanwhile
+            for _ in range(20):  # leave garbage that somebody is about to need, and let all blobs be old
+                box.inside.put((b"%d " % rng.randrange(7)) * (10_000 * rng.randrange(10)))
+            for folder in ctx.list_dir(box.inside.root + "/objects"):
+                for name in ctx.list_dir("%s/objects/%s" % (box.inside.root, folder)):
+                    age("%s/objects/%s/%s" % (box.inside.root, folder, name), 3 * DAY)
+        done = box.ctx("gc", "--json", timeout=100)
+        if done.returncode:
+            failures.append(done.stderr)
+        else:
+            counts.append(json.loads(done.stdout))
+
+    def collect_on():
         while not stop.is_set():
-            with box.inside.lock(exclusive=True):  # nobody commits meanwhile
-                for _ in range(20):  # leave garbage that somebody is about to need, and let all blobs be old
-                    box.inside.put((b"%d " % rng.randrange(7)) * (10_000 * rng.randrange(10)))
-                for folder in ctx.list_dir(box.inside.root + "/objects"):
-                    for name in ctx.list_dir("%s/objects/%s" % (box.inside.root, folder)):
-                        age("%s/objects/%s/%s" % (box.inside.root, folder, name), 3 * DAY)
-            done = box.ctx("gc", "--json", timeout=100)
-            if done.returncode:
-                failures.append(done.stderr)
-            else:
-                counts.append(json.loads(done.stdout))
+            collect()
 
     counts: list = []
-    thread = threading.Thread(target=collect)
+    thread = threading.Thread(target=collect_on)
     thread.start()
     words = [program()[0], "-c", WRITER, os.path.dirname(ctx.__file__)]
     options = {"env": box.env, "cwd": str(box.work), "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
@@ -979,6 +983,7 @@ def many_writers(box, writers, count):
     outputs = [process.communicate() for process in processes]
     stop.set()
     thread.join()
+    collect()  # nobody is in its way now: of what is left, something is compressed
     told = [line.split() for out, _ in outputs for line in out.decode().splitlines()]
     assert [error for _, error in outputs] == [b""] * writers and failures == []
     assert sum(count["blobs"] for count in counts) and sum(count["compressed"] for count in counts)  # there was something to lose
