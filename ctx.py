@@ -20696,14 +20696,14 @@ GATES = {"post": after_tool, "failed": after_failure, "start": session_start, "c
 # All of this file takes 140 ms to compile and 6 ms to load as bytecode, and a call needs a tenth of it. What is installed is a pack:
 # each definition of module level (a function, a class, a table) compiled alone, and made when something that names it is called.
 # So a call pays for what it uses, and nobody keeps a list of what that is. Each definition costs a read and some dealing, too, which a
-# hook cannot afford two hundred times: with its entry comes, in one piece, what a rehearsal has used.
+# hook or a run of small output cannot afford two hundred times: with an entry comes, in one piece, what a rehearsal has used.
 
 if TYPE_CHECKING:
     Definition = Tuple[List[str], List[Any]]  # the names it binds, its statements
 
 
 def pack(source: bytes) -> bytes:
-    """The text of this file as a pack for the running interpreter: the size of the index and the spot of the hook's entry (8 bytes each,
+    """The text of this file as a pack for the running interpreter: the size of the index and the spot of each of `ENTRIES` (8 bytes each,
     little endian), the index (a line for each name, with its spot in hexadecimal digits), the definitions, marshalled. A spot is
     offset << 24 | size. Raises CtxError on a statement of module level that defines nothing."""
     found = definitions(source)
@@ -20711,12 +20711,15 @@ def pack(source: bytes) -> bytes:
     plain = {name: is_function(code, statements[0]) for code, (names, statements) in zip(codes, found) for name in names}
     order = {name: number for number, (names, _) in enumerate(found) for name in names}
     blobs = [definition_blob(code, order, plain, [number]) for number, code in enumerate(codes)]
-    near: Dict[str, int] = {}  # the spots of what comes in a piece
-    for numbers in reversed(hook_pieces(packed(blobs, order), order, codes, plain)):
-        code = without_lines(code_of([part for number in numbers for part in found[number][1]]))
-        blobs.append(definition_blob(code, order, plain, numbers, near))
-        near.update(dict.fromkeys((name for number in numbers for name in found[number][0]), spots_of(blobs)[-1]))
-    return packed(blobs, order, near.get(HOOK_ENTRY, 0))
+    data, spots = packed(blobs, order), dict.fromkeys(ENTRIES, 0)
+    for entry in ENTRIES if set(ENTRIES) <= set(order) else ():
+        near: Dict[str, int] = {}  # the spots of what comes in a piece
+        for numbers in reversed(entry_pieces(entry, data, order, codes, plain)):
+            code = without_lines(code_of([part for number in numbers for part in found[number][1]]))
+            blobs.append(definition_blob(code, order, plain, numbers, near))
+            near.update(dict.fromkeys((name for number in numbers for name in found[number][0]), spots_of(blobs)[-1]))
+        spots[entry] = near[entry]
+    return packed(blobs, order, [spots[entry] for entry in ENTRIES])
 
 
 def spots_of(blobs: Sequence[bytes]) -> List[int]:
@@ -20728,11 +20731,11 @@ def spots_of(blobs: Sequence[bytes]) -> List[int]:
     return spots
 
 
-def packed(blobs: Sequence[bytes], order: Dict[str, int], entry: int = 0) -> bytes:
-    """A pack of some definitions; `order` numbers them by name, `entry` is the spot of the hook's."""
+def packed(blobs: Sequence[bytes], order: Dict[str, int], entries: Sequence[int] = (0, 0)) -> bytes:
+    """A pack of some definitions; `order` numbers them by name, `entries` are the spots of `ENTRIES`."""
     spots = spots_of(blobs)
     index = "".join("\n%s %x" % (name, spots[number]) for name, number in order.items()).encode() + b"\n"
-    return b"".join([len(index).to_bytes(8, "little"), entry.to_bytes(8, "little"), index, *blobs])
+    return b"".join([*(number.to_bytes(8, "little") for number in (len(index), *entries)), index, *blobs])
 
 
 def definition_blob(code: Any, order: Dict[str, int], plain: Dict[str, bool], numbers: Sequence[int], near: Optional[Dict[str, int]] = None) -> bytes:
@@ -20753,51 +20756,68 @@ def without_lines(code: Any) -> Any:
     return code.replace(co_consts=inner, **{"co_linetable" if hasattr(code, "co_linetable") else "co_lnotab": b""})
 
 
-HOOK_ENTRY = "hook_entry"
-# What a hook loads in one piece: what a line like these takes, and what no rehearsal gets to. Then what more is taken by the next, and so on.
-REHEARSED = (
-    (("cd x && git status; ls -la 'y' | head -5", "rm y"), (HOOK_ENTRY, "leave_foreign_modules", "hook_main", "set_alarm", "read_input", "write_all", "cwd")),
-    (("bash -lc 'grep -rn y .; find . -name y'; A=1 env npm run x 2>&1 | tail -5; python -m pytest; python y.py; ./y.sh",), ()),
-    (("pytest -q a; make | tail", "timeout 5 make"), ()),
-    (("cat y; make",), ("matches_prefix", "matches_glob", "joined")),
-)
+ENTRIES = ("hook_entry", "__main__")
+# What loads in one piece: what lines or calls like these take, and what no rehearsal gets to. Then what more is taken by the next, and so on.
+REHEARSED = {
+    "hook_entry": (
+        (("cd x && git status; ls -la 'y' | head -5", "rm y"), ("leave_foreign_modules", "hook_main", "set_alarm", "read_input", "write_all", "cwd")),
+        (("bash -lc 'grep -rn y .; find . -name y'; A=1 env npm run x 2>&1 | tail -5; python -m pytest; python y.py; ./y.sh",), ()),
+        (("pytest -q a; make | tail", "timeout 5 make"), ()),
+        (("cat y; make",), ("matches_prefix", "matches_glob", "joined")),
+    ),
+    "__main__": ((("version",), ("command", "leave_foreign_modules", "insist_on_utf8")), (("run -- ./small",), ())),
+}
 
 
-def hook_pieces(data: bytes, order: Dict[str, int], codes: Sequence[Any], plain: Dict[str, bool]) -> List[List[int]]:
-    """The numbers of the definitions that a hook loads together, the piece of its entry first; none in a pack that has no hook."""
+def entry_pieces(entry: str, data: bytes, order: Dict[str, int], codes: Sequence[Any], plain: Dict[str, bool]) -> List[List[int]]:
+    """The numbers of the definitions that are loaded together, the piece of the entry first."""
     pieces: List[List[int]] = []
     done: Set[int] = set()
-    for lines, more in REHEARSED if HOOK_ENTRY in order else ():
-        used = [*more, *(name for line in lines for name in rehearsed(data, line))]
+    for lines, more in REHEARSED[entry]:
+        used = [*more, *(name for line in lines for name in rehearsed(entry, data, line)), *([] if pieces else [entry])]
         used += [name for one in more for name in names_in(codes[order[one]]) if not plain.get(name, True)]
         pieces.append(sorted({order[name] for name in used if name in order} - done))
         done.update(pieces[-1])
     return pieces
 
 
-def rehearsed(data: bytes, line: str) -> List[str]:
-    """What the hook of a pack defines on its way to an answer about a command line, in a world of its own."""
+def rehearsed(entry: str, data: bytes, line: str) -> List[str]:
+    """What a pack defines on its way to an answer about a command line, or to the end of a call, in a world of its own."""
     import tempfile
 
-    world = dict(posix.environ)
-    told = {"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": line}, "cwd": "/project", "permission_mode": "bypassPermissions"}
     with tempfile.TemporaryDirectory() as folder:
-        for name in ("ctx", "make", "pytest", "timeout"):
-            write_atomic("%s/%s" % (folder, name), b"", 0o700)
-        own = {b"CTX_HOME": fsencode(folder) + b"/store", b"HOME": fsencode(folder), b"PATH": fsencode(folder)}
-        try:
-            posix.environ.clear()
-            posix.environ.update(own)
-            for _ in range(2):  # the first finds no store
-                space = unpack(lambda offset, size: data[offset : offset + size], folder + "/ctx")
-                space["__define__"]("hook")
-                space["hook"]("claude", "PreToolUse", to_json(told).encode(), own)
-        finally:
-            posix.environ.clear()
-            posix.environ.update(world)
+        posix.mkdir(folder + "/.git")
+        for name in ("ctx", "make", "pytest", "timeout", "small", ".git/HEAD"):
+            write_atomic("%s/%s" % (folder, name), b"#!/bin/sh\necho small\n", 0o700)
+        pid = posix.fork()
+        if not pid:
+            try:
+                write_atomic(folder + "/defined", "\n".join(defined_on_the_way(entry, data, line, folder)).encode())
+            finally:
+                posix._exit(0)
+        posix.waitpid(pid, 0)
+        return read_file(folder + "/defined").decode().split("\n")
+
+
+def defined_on_the_way(entry: str, data: bytes, line: str, folder: str) -> List[str]:
+    """The same, in a process of which nothing is needed afterwards, whose world is `folder`."""
+    told = {"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": line}, "cwd": "/project", "permission_mode": "bypassPermissions"}
+    world = {b"CTX_HOME": fsencode(folder) + b"/store", b"HOME": fsencode(folder) + b"/home", b"PATH": fsencode(folder)}
+    posix.environ.clear()
+    posix.environ.update(world)
+    posix.chdir(folder)
+    null = posix.open("/dev/null", posix.O_RDWR)
+    for fd in (0, 1, 2):
+        posix.dup2(null, fd)
+    for _ in range(2):  # the first finds no store
+        space = unpack(lambda offset, size: data[offset : offset + size], folder + "/ctx")
+        if entry == "__main__":
+            space["__define__"]("main")
+            space["main"](line.split())
+        else:
+            space["__define__"]("hook")
+            space["hook"]("claude", "PreToolUse", to_json(told).encode(), world)
     return [name for name in space if getattr(space[name], "__code__", None) is not undefined.__code__]
-
-
 def definitions(source: bytes) -> List[Definition]:
     """What a source defines, in order. What stands behind `if __name__ == "__main__"` defines that name; a statement that changes a
     table is part of the table. Raises CtxError."""
@@ -20872,16 +20892,16 @@ def unpack(read: Callable[[int, int], bytes], file: str) -> Dict[str, Any]:
     import marshal
 
     function_type: Any = type(undefined)
-    head = read(0, 16)
-    size, entry = int.from_bytes(head[:8], "little"), int.from_bytes(head[8:], "little")
-    start = size + 16
+    head = read(0, 24)
+    size, hook, command = (int.from_bytes(head[at : at + 8], "little") for at in (0, 8, 16))
+    start = size + 24
     index: Dict[bytes, bytes] = {}  # once it is needed
-    spots = {"hook_entry": entry} if entry else {}  # those that are known without it
+    spots = {"hook_entry": hook, "__main__": command}  # those that are known without it
     space: Dict[str, Any] = {"__name__": "ctx", "__file__": file}
 
     def spot_of(name: str) -> int:
         if not index:
-            words = read(16, size).split()
+            words = read(24, size).split()
             index.update(zip(words[::2], words[1::2]))
         return int(index[name.encode()], 16)
 
