@@ -20765,7 +20765,7 @@ REHEARSED = {
         (("pytest -q a; make | tail", "timeout 5 make"), ()),
         (("cat y; make",), ("matches_prefix", "matches_glob", "joined")),
     ),
-    "__main__": ((("version",), ("command", "leave_foreign_modules", "insist_on_utf8")), (("run -- ./small",), ())),
+    "__main__": ((("version",), ("command", "leave_foreign_modules", "insist_on_utf8")), (("run -- echo small",), ())),
 }
 
 
@@ -20787,8 +20787,8 @@ def rehearsed(entry: str, data: bytes, line: str) -> List[str]:
 
     with tempfile.TemporaryDirectory() as folder:
         posix.mkdir(folder + "/.git")
-        for name in ("ctx", "make", "pytest", "timeout", "small", ".git/HEAD"):
-            write_atomic("%s/%s" % (folder, name), b"#!/bin/sh\necho small\n", 0o700)
+        for name in ("ctx", "make", "pytest", "timeout", ".git/HEAD"):
+            write_atomic("%s/%s" % (folder, name), b"", 0o700)
         pid = posix.fork()
         if not pid:
             try:
@@ -20818,6 +20818,8 @@ def defined_on_the_way(entry: str, data: bytes, line: str, folder: str) -> List[
             space["__define__"]("hook")
             space["hook"]("claude", "PreToolUse", to_json(told).encode(), world)
     return [name for name in space if getattr(space[name], "__code__", None) is not undefined.__code__]
+
+
 def definitions(source: bytes) -> List[Definition]:
     """What a source defines, in order. What stands behind `if __name__ == "__main__"` defines that name; a statement that changes a
     table is part of the table. Raises CtxError."""
