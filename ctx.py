@@ -11878,7 +11878,6 @@ def named_reports(sources: Sequence[Source]) -> List[Quote]:
 
 # ── content: version control, searches, listings, data, logs, bytes. The output is the answer: rows with counts of all of it, its start, what is odd. ──
 
-CONTENT_MARKERS = (b"\n", b" ", b"{", b"\0")  # the recognisers look for themselves
 _NEAR_BYTES = 8 * MIB  # what is read line by line
 _NEAR_LINES = 150_000
 _BATCH = 5000  # records of a table that are counted together
