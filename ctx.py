@@ -7868,8 +7868,8 @@ class Capture:
             else:
                 self.attend()
 
-    def emit_rest(self) -> None:
-        """Show everything that was captured and not shown yet."""
+    def emit_rest(self, only: str = "") -> None:
+        """Show everything that was captured and not shown yet, or what is of one stream."""
         owed: Iterable[Tuple[str, bytes]] = self.held
         if self.total > sum(len(data) for _, data in self.held) and self.spool is not None:
             owed = self.spool.in_order()
@@ -7877,7 +7877,7 @@ class Capture:
         for name, data in owed:
             piece = data[skip : skip + left]
             skip, left = max(0, skip - len(data)), left - len(piece)
-            if piece:
+            if piece and only in ("", name):
                 self.emit(name, piece)
 
     def commit(self) -> Optional[Run]:
@@ -19267,18 +19267,21 @@ _VIEW_LABELS = ("definitions:", "uses:", *["mentions:"] * 4, "other hits:", "oth
 
 
 class SearchView:
-    """What a search printed, seen by class and file. A line counts as a hit where it begins with the name of a file that exists; any other is kept
-    as it is. Nothing is dropped: what is not shown is counted, and the run has it."""
+    """What a search printed, seen by class and file. A line counts as a hit where it begins with the name of a file that exists, or stands below
+    one; any other is kept as it is. Nothing is dropped: what is not shown is counted, and the run has it."""
 
-    __slots__ = ("names", "where", "only", "rows", "counts", "hits", "total", "files", "searched", "secrets")
+    __slots__ = ("names", "where", "only", "rows", "counts", "hits", "total", "is_plain", "is_tally", "below", "files", "searched", "secrets")
 
     def __init__(self, names: Sequence[bytes], where: str = "", only: bytes = b"") -> None:
         self.names = names
         self.where = where  # the directory in which the search ran, "" for this one
         self.only = only if only and is_file(self.file_of(only)) else b""  # the one file that was searched, whose name no line has
+        self.below = b""  # the file that was named last on a line of its own, as with --heading
         self.rows: List[Tuple[int, bytes]] = []  # (class, or _NO_HIT; the line as it was printed), the first SITES_KEPT
         self.counts: Dict[bytes, int] = {}  # hits in each file
         self.hits = self.total = 0
+        self.is_plain = False  # whether nearly every line is a hit, so that lines may be put in another order: context belongs to the lines around it
+        self.is_tally = True  # whether lines are numbers of hits
         self.files: Dict[bytes, bool] = {}
         self.searched: Dict[bytes, Tuple[Dict[int, int], Dict[bytes, int]]] = {}
         self.secrets = 0
@@ -19288,31 +19291,50 @@ class SearchView:
         for _, window in source.line_windows():
             for line in split_lines(window):
                 self.total += 1
-                found = self.place_of(line)
+                found = self.place_of(strip_ansi(line) if b"\x1b" in line else line)
                 if found:
-                    self.counts[found[0]] = self.counts.get(found[0], 0) + 1
-                    self.hits += 1
+                    self.count(*found)
                 if len(self.rows) < SITES_KEPT:
                     self.rows.append((self.class_of(*found) if found else _NO_HIT, line))
+        self.is_plain = self.hits * 10 >= self.total * 9 and not self.below
+        if self.is_tally:
+            self.counts = {path: count for path, count in self.counts.items() if count}
+            self.hits = sum(self.counts.values())
 
-    @property
-    def is_plain(self) -> bool:
-        """Whether nearly every line is a hit, so that lines may be put in another order: context belongs to the lines around it."""
-        return self.hits * 10 >= self.total * 9
+    def count(self, path: bytes, number: int, text: bytes) -> None:
+        """Count a hit; where every one is a number, and of another file, as with `grep -c`, so many."""
+        if self.is_tally and (number or path in self.counts or not text.isdigit()):
+            self.is_tally, self.counts = False, dict.fromkeys(self.counts, 1)
+        self.counts[path] = int(text) if self.is_tally else self.counts.get(path, 0) + 1
+        self.hits += 1
 
     def place_of(self, line: bytes) -> Optional[Tuple[bytes, int, bytes]]:
-        """(path, number, text) of `path:number:text`, or of `path:text` with the number 0; the path may hold colons, and must be a file."""
-        start = line.find(b":", 0, 4 * KIB)
-        while start > 0:
-            path = line[:start]
+        """(path, number, text) of `path:number:text`, or of `path:text` with the number 0; the path may hold colons, and must be a file. A NUL
+        may stand for the colon; or the path stands above, on a line of its own."""
+        at = self.name_end(line)
+        if at:
+            number = rx(rb"[:\0](\d{1,9})([:\0-])").match(line, at)
+            if number and number.group(2) == b"-":
+                if not line[at]:  # a context: its dash would be in place of the colon that is a NUL here
+                    return None
+                number = None
+            return (line[:at], int(number.group(1)), line[number.end() :]) if number else (line[:at], 0, line[at + 1 :])
+        if len(line) < 4 * KIB and is_file(self.file_of(line)):
+            self.below = line
+            return None
+        path = self.below or self.only
+        number = rx(rb"(\d{1,9}):").match(line) if path else None
+        return (path, int(number.group(1)), line[number.end() :]) if number else None
+
+    def name_end(self, line: bytes) -> int:
+        """Where the name of a file ends with which a line begins, 0 where it begins with none."""
+        for end in rx(rb"[:\0]").finditer(line, 1, 4 * KIB):
+            path = line[: end.start()]
             if path not in self.files:
                 self.files[path] = is_file(self.file_of(path))
             if self.files[path]:
-                number = rx(rb":(\d{1,9}):").match(line, start)
-                return (path, int(number.group(1)), line[number.end() :]) if number else (path, 0, line[start + 1 :])
-            start = line.find(b":", start + 1, 4 * KIB)
-        number = rx(rb"(\d{1,9}):").match(line) if self.only else None
-        return (self.only, int(number.group(1)), line[number.end() :]) if number else None
+                return int(end.start())
+        return 0
 
     def file_of(self, path: bytes) -> bytes:
         """Where a file is that the search named."""
@@ -19435,16 +19457,14 @@ def show_search(capture: Capture, steps: Sequence[QueryStep], settings: Settings
     stream, content = run.streams[0], settings["budget", "content"]
     view = SearchView(names_sought(steps), "", only_path(steps))
     if stream in ("stdout", "output"):
-        is_large = capture.mode != "pass" and capture.total > content
+        is_large = capture.mode != "pass" and run.source(stream).size > content
         if window and capture.mode == "hold" and (is_large or run.source(stream).lines > abs(window)):
             view.read(run.source(stream))
             lines = view.within(run, stream, window, content // 2)
         elif is_large:
             lines = view_of_run(view, run, stream, settings)
     if lines:
-        errors = run.source("stderr") if "stderr" in run.streams else Source.of_bytes("stderr", b"")
-        for _, data in errors.chunks():
-            capture.show(2, data)
+        capture.emit_rest("stderr")
         capture.show(1, "".join(line + "\n" for line in lines).encode("utf-8", "backslashreplace"))
         if view.secrets:
             capture.complain("%s redacted" % plural(view.secrets, "secret"))
