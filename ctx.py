@@ -15426,14 +15426,8 @@ def open_live(name: str) -> Tuple[OpenFile, str]:
     top = workspace()
     if not top:
         raise CtxError("repo:%s: there is no workspace here" % name, "go to a directory below a git work tree or a ctx.toml")
-    if "\0" in name:
-        raise CtxError("repo:%s: not a file name" % name, "check the path")
-    root, actual = os.path.realpath(top), os.path.realpath(os.path.join(top, name))
-    if not (actual + "/").startswith(root.rstrip("/") + "/"):
-        raise CtxError("repo:%s: leads outside the workspace" % name, "name a file below %s" % top)
-    below = relative_to(root, actual)
-    if ".git" in below.lower().split("/"):
-        raise CtxError("repo:%s: git's own files are not part of the work tree" % name, "ask git for them")
+    actual = file_below(top, name)
+    below = relative_to(os.path.realpath(top), actual)
     try:
         fd = posix.open(fsencode(actual), posix.O_RDONLY | posix.O_CLOEXEC | posix.O_NONBLOCK | posix.O_NOFOLLOW)
     except OSError as error:
@@ -15445,6 +15439,20 @@ def open_live(name: str) -> Tuple[OpenFile, str]:
         raise CtxError("repo:%s: %s" % (name, "is a directory" if kind == 0o040000 else "not a regular file"), "name a file")
     plain = not name.startswith("/") and not {"", ".", ".."}.intersection(name.split("/"))
     return file, name if plain else below
+
+
+def file_below(top: str, name: str) -> str:
+    """The file that a path leads to from the workspace `top`, links resolved. Raises CtxError: it is none of the workspace's."""
+    import os.path
+
+    if "\0" in name:
+        raise CtxError("repo:%s: not a file name" % name, "check the path")
+    root, actual = os.path.realpath(top), os.path.realpath(os.path.join(top, name))
+    if not (actual + "/").startswith(root.rstrip("/") + "/"):
+        raise CtxError("repo:%s: leads outside the workspace" % name, "name a file below %s" % top)
+    if ".git" in relative_to(root, actual).lower().split("/"):
+        raise CtxError("repo:%s: git's own files are not part of the work tree" % name, "ask git for them")
+    return actual
 
 
 def nearest_file(top: str, name: str) -> str:
@@ -17267,10 +17275,11 @@ class Extraction:
     tree-sitter, ast, lexical, or none where the file could not be read as code, with the reason in `why`; `broken` tells that the
     parser met something that it did not understand, so that what is missing may be there."""
 
-    __slots__ = ("engine", "symbols", "calls", "imports", "broken", "why")
+    __slots__ = ("engine", "symbols", "calls", "imports", "broken", "why", "owners")
 
     def __init__(self, engine: str, why: str = "") -> None:
         self.engine = engine
+        self.owners: Optional[Dict[int, Symbol]] = None  # by line, the answers of `around`, once it was asked
         self.symbols: List[Symbol] = []
         self.calls: List[Tuple[str, int]] = []
         self.imports: List[Tuple[str, List[str]]] = []
@@ -17279,11 +17288,12 @@ class Extraction:
 
     def around(self, line: int) -> Optional[Symbol]:
         """The innermost function or class around a line, None when it is in none."""
-        found = None
-        for symbol in self.symbols:
-            if symbol.first <= line <= symbol.last and symbol.kind in _FUNCTIONS + _CONTAINERS:
-                found = symbol
-        return found
+        if self.owners is None:
+            self.owners = {}
+            for symbol in self.symbols:
+                if symbol.kind in _FUNCTIONS + _CONTAINERS:
+                    self.owners.update(dict.fromkeys(range(symbol.first, symbol.last + 1), symbol))
+        return self.owners.get(line)
 
     def named(self, name: str) -> List[Symbol]:
         """What defines a name; `A.b` is b in A."""
@@ -17650,12 +17660,13 @@ class TreeReader:
     """The files of a workspace as they are now, and what is extracted from them: each read once; at most
     PARSE_FILES of them, or PARSE_BYTES, are parsed."""
 
-    __slots__ = ("top", "named", "held", "sources", "parsed", "engines", "left", "cheap")
+    __slots__ = ("top", "named", "held", "unread", "sources", "parsed", "engines", "left", "cheap")
 
     def __init__(self, top: str) -> None:
         self.top = top
         self.named: Dict[str, List[str]] = {}  # paths by the name of the file, listed when they are first asked for
         self.held: Dict[str, bytes] = {}
+        self.unread: Set[str] = set()
         self.sources: Dict[str, Source] = {}
         self.parsed: Dict[str, Extraction] = {}
         self.engines: Dict[str, int] = {}
@@ -17663,13 +17674,15 @@ class TreeReader:
         self.cheap = REFINE_BYTES
 
     def data(self, path: str) -> bytes:
-        """The bytes of a file, b"" when it cannot be read."""
+        """The bytes of a file, b"" when it cannot be read, or is none of the workspace's: what names it may be anybody's data."""
         if path not in self.held:
             try:
+                file_below(self.top, path)
                 fd = posix.open(fsencode("%s/%s" % (self.top, path)), posix.O_RDONLY | posix.O_CLOEXEC | posix.O_NOFOLLOW | posix.O_NONBLOCK)
                 file = OpenFile(fd)
                 self.held[path] = file.read(0, min(file.size, CLASSIFY_LIMIT))
-            except OSError:
+            except (OSError, CtxError):
+                self.unread.add(path)
                 self.held[path] = b""
         return self.held[path]
 
@@ -17714,7 +17727,7 @@ class TreeReader:
         """The workspace's own file that an output names, "" when there is none. Of an incomplete path it is the only file whose path ends
         so; of several the one whose directories `hint` names, or that defines what it names."""
         path = relative_to(self.top, path)
-        path = path[2:] if path.startswith("./") else path
+        path = fsdecode(rx(rb"(?:\.\.?/)+").sub(b"", fsencode(path), 1)) if path.startswith(".") else path
         if not path or path.startswith(("/", "<")) or rx(_FOREIGN).search(fsencode(path)):
             return ""
         if exists("%s/%s" % (self.top, path)):
@@ -18512,29 +18525,44 @@ def sort_key(value: Any) -> Tuple[int, Any]:
 
 def with_enclosing(answer: Answer, field: str) -> None:
     """Fill in what is around each site, where that is asked for."""
-    if field == "in" and answer.kind == "sites":
-        for row in answer.rows:
-            if "in" not in row:
-                extraction = answer.reader.extraction(row["path"])
-                symbol = extraction.around(row["line"]) if extraction else None
-                row["in"] = symbol.path if symbol else "" if extraction else "unknown"
+    if field != "in" or answer.kind != "sites":
+        return
+    unknown: Set[str] = set()
+    for row in answer.rows:
+        if "in" not in row:
+            extraction = answer.reader.extraction(row["path"])
+            symbol = extraction.around(row["line"]) if extraction else None
+            row["in"] = symbol.path if symbol else "" if extraction else "unknown"
+            unknown.update(() if extraction else (row["path"],))
+    if unknown:
+        answer.remarks.append("unknown: what is around the lines of %s not parsed; name a path to look there" % plural(len(unknown), "file"))
+
+
+_GROUPED = ("count", "definitions", "uses", "mentions")
+_COUNTED = ("count", "share")
+
+
+def grouped_field(field: str, others: Sequence[str]) -> str:
+    """What the field is called by whose values rows are grouped, beside some others."""
+    return "value" if field in others else field
 
 
 def do_group(answer: Answer, words: List[str]) -> Answer:
     """group FIELD"""
     with_enclosing(answer, words[0])
     groups: Dict[str, Dict[str, Any]] = {}
+    name = grouped_field(words[0], _GROUPED)
     for row in answer.rows:
         value = value_of(row, words[0])
-        group = groups.setdefault(plain_value(value), {words[0]: value, "count": 0})
+        group = groups.setdefault(plain_value(value), {name: value, "count": 0})
         group["count"] += 1
         if answer.kind == "sites":
             label = group_of(row)
             group[label] = group.get(label, 0) + 1
-    answer.kind, answer.rows = "records", sorted(groups.values(), key=lambda group: (-group["count"], sort_key(group[words[0]])))
+    answer.kind, answer.rows = "records", sorted(groups.values(), key=lambda group: (-group["count"], sort_key(group[name])))
     if any("uses" in row or "definitions" in row for row in answer.rows):
         labels = ("definitions", "uses", "mentions")
-        answer.rows = [dict({words[0]: row[words[0]], "count": row["count"]}, **{label: row.get(label, 0) for label in labels}) for row in answer.rows]
+        answer.rows = [dict({name: row[name], "count": row["count"]}, **{label: row.get(label, 0) for label in labels}) for row in answer.rows]
     return answer
 
 
@@ -18545,10 +18573,10 @@ def do_histogram(answer: Answer, words: List[str]) -> Answer:
     for row in answer.rows:
         value = plain_value(value_of(row, words[0]))
         counts[value] = counts.get(value, 0) + 1
-    most = max(counts.values(), default=1)
+    most, name = max(counts.values(), default=1), grouped_field(words[0], _COUNTED)
     answer.kind = "records"
     answer.rows = [
-        {words[0]: value, "count": count, "share": "█" * max(1, 20 * count // most)} for value, count in sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
+        {name: value, "count": count, "share": "█" * max(1, 20 * count // most)} for value, count in sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
     ]
     return answer
 
@@ -18621,12 +18649,16 @@ def do_distinct(answer: Answer, words: List[str]) -> Answer:
     return answer
 
 
+def listed(row: Dict[str, Any], field: str) -> List[Any]:
+    """The values of a field: those of a list, else the one, none where it is empty."""
+    value = row.get(field)
+    return value if isinstance(value, list) else [value] if value else []
+
+
 def paths_of(row: Dict[str, Any]) -> List[str]:
     """The files that a row is about: its own, those of its frames, those of a commit."""
-    own = [row["path"]] if isinstance(row.get("path"), str) and row["path"] else []
-    frames = [frame.rpartition(":")[0] for frame in row.get("frames", ()) if isinstance(frame, str)]
-    touched = [path for path in row.get("files", ()) if isinstance(path, str)] if isinstance(row.get("files"), list) else []
-    return list(dict.fromkeys(own + frames + touched))
+    own, frames, touched = ([text for text in listed(row, field) if isinstance(text, str) and text] for field in ("path", "frames", "files"))
+    return list(dict.fromkeys(own + [frame.rpartition(":")[0] or frame for frame in frames] + touched))
 
 
 def do_files(answer: Answer, words: List[str]) -> Answer:
@@ -18673,13 +18705,12 @@ def do_in_changed(answer: Answer, words: List[str]) -> Answer:
 def do_shared_cause(answer: Answer, words: List[str]) -> Answer:
     """shared-cause"""
     groups: Dict[str, Dict[str, Any]] = {}
-    placed = [row for row in answer.rows if row.get("frames") or row.get("line") or row["message"]]
+    placed = [row for row in answer.rows if row.get("frames") or row.get("line") or row.get("message")]
     for row in placed or answer.rows:  # what has no place and says nothing only holds others that failed
-        own = ["%s:%d" % (row["path"], row["line"])] if row.get("line") and exists("%s/%s" % (answer.reader.top, row["path"])) else []
-        *callers, frame = row.get("frames") or own or ["unknown"]
-        group = groups.setdefault(frame, {"frame": frame, "count": 0, "message": row["message"], "identities": [], "callers": callers[::-1]})
+        *callers, frame = frames_of(row, answer.reader) or ["unknown"]
+        group = groups.setdefault(frame, {"frame": frame, "count": 0, "message": plain_value(row.get("message", "")), "identities": [], "callers": callers[::-1]})
         group["count"] += 1
-        group["identities"].append(row["identity"])
+        group["identities"].append(plain_value(row.get("identity", "")))
     answer.rows = sorted(groups.values(), key=lambda group: (-group["count"], group["frame"]))
     return answer
 
@@ -18689,11 +18720,11 @@ def do_trace(answer: Answer, words: List[str]) -> Answer:
     lines: List[str] = []
     ages = commit_ages(answer.reader.top, COMMITS_MOST)
     for number, row in enumerate(answer.rows[:TRACED]):
-        names = [plain_value(name) for name in row.get("identities", ())]
+        names = [plain_value(name) for name in listed(row, "identities") or listed(row, "identity")]
         message = fsdecode(clip(fsencode(plain_value(row.get("message", ""))), SITE_WIDTH))
-        lines += ["%s: %s" % (plural(row.get("count", 1), "failure"), message), "  " + first_few(names)]
+        lines += ["%s: %s" % (plural(max(1, len(names)), "failure"), message), "  " + first_few(names)]
         place = frame_of(row, answer.reader)
-        told = traced(answer.reader, *place, row.get("callers", ()), 0 if number else TRACE_AROUND, ages) if place else ["  where is unknown: no line of this workspace is a frame of it"]
+        told = traced(answer.reader, *place, listed(row, "callers") or frames_of(row, answer.reader)[-2::-1], 0 if number else TRACE_AROUND, ages) if place else ["  where is unknown: no line of this workspace is a frame of it"]
         lines += [line for line in told if not (line.startswith("  last change: ") and line in lines)]
     if len(answer.rows) > TRACED:
         answer.remarks.append("only the first %d of %s" % (TRACED, plural(len(answer.rows), "cause")))
@@ -18706,9 +18737,15 @@ def answer_text(answer: Answer, lines: Iterable[str]) -> Answer:
     return answer
 
 
+def frames_of(row: Dict[str, Any], reader: TreeReader) -> List[str]:
+    """The frames of a failure, the deepest last; of one that names none its own place, where that is one of the workspace."""
+    own = "%s:%s" % (row.get("path"), row.get("line"))
+    return list(map(plain_value, listed(row, "frames"))) or [own] * bool(spot_of(own, reader))
+
+
 def frame_of(row: Dict[str, Any], reader: TreeReader) -> Optional[Tuple[str, int]]:
-    """The deepest frame of a cause, None when no file has that line (any more)."""
-    return spot_of(plain_value(row.get("frame", "")), reader)
+    """The deepest frame of a cause or a failure, None when no file has that line (any more)."""
+    return spot_of(plain_value(row["frame"]) if "frame" in row else (frames_of(row, reader) or [""])[-1], reader)
 
 
 def spot_of(text: str, reader: TreeReader) -> Optional[Tuple[str, int]]:
@@ -19013,7 +19050,7 @@ def callee_body(reader: TreeReader, callee: Callee) -> List[int]:
 
 def do_touched(answer: Answer, words: List[str]) -> Answer:
     """touched"""
-    wanted = {path for row in answer.rows for path in paths_of(row)}
+    wanted = {path for row in answer.rows for path in paths_of(row) if path[0] != "/" and ".." not in path.split("/")}
     found = commit_files(answer.reader.top, COMMITS_MOST, sorted(wanted)) if wanted else []
     if found is None:
         raise CtxError("touched: unknown, git cannot tell", "go into a git work tree that has commits")
@@ -19051,10 +19088,11 @@ def do_def(answer: Answer, words: List[str]) -> Answer:
     """def"""
     rows = []
     for row in answer.rows:
-        path, *names = row["identity"].split("::") if "::" in row["identity"] else [row["path"]]
+        identity, line = plain_value(row.get("identity", "")), row.get("line")
+        path, *names = identity.split("::") if "::" in identity else [plain_value(row.get("path", ""))]
         name = ".".join(names).partition("[")[0]
-        extraction = answer.reader.extraction(path) if names or row["line"] else None
-        around = extraction.around(row["line"]) if extraction and not names else None
+        extraction = answer.reader.extraction(path) if names or line else None
+        around = extraction.around(line) if extraction and isinstance(line, int) and not names else None
         found = (extraction.named(name) if names else [around] if around else []) if extraction else []
         rows += [symbol_row(path, symbol, extraction) for symbol in found if extraction]
     unique = {(row["path"], row["line"], row["name"]): row for row in rows}
@@ -19068,6 +19106,8 @@ def do_get(answer: Answer, words: List[str]) -> Answer:
     left = TEXT_MOST
     for row in answer.rows:
         source = answer.reader.source(row["path"])
+        if row["path"] in answer.reader.unread:
+            continue
         first = row.get("line", 1)
         last = row.get("last", first if answer.kind == "sites" else max(source.lines, 1))
         start, end = source.start_of(first), source.start_of(last + 1)
@@ -19078,11 +19118,11 @@ def do_get(answer: Answer, words: List[str]) -> Answer:
         rows.append({"text": answer.reader.address(row["path"], first, last) + ":"})
         shown = veiled(source, start, end)[0] if start < end else b""
         rows += [{"text": "  " + visible(line)} for line in split_lines(shown)]
+    answer.remarks += unread_remarks(sorted(answer.reader.unread))
     answer.kind, answer.rows = "text", rows
     return answer
 
 
-_GROUPED = ("count", "definitions", "uses", "mentions")
 _SOURCE_STAGES = [
     Stage("refs NAME|NAME… [PATH…]", (), "sites", _SITE, 1, 9, take_refs, "every file of the workspace, once; %d files parsed" % PARSE_FILES),
     Stage("def NAME [PATH…]", (), "symbols", _SYMBOL, 1, 9, take_def, "every file of the workspace, once; %d files parsed" % PARSE_FILES),
@@ -19103,7 +19143,7 @@ _FURTHER_STAGES = [
     Stage("sort [-]FIELD", _ROW_KINDS, "", None, 1, 1, do_sort, "as many rows as came"),
     Stage("count", _ROW_KINDS, "records", ("count",), 0, 0, do_count, "one row"),
     Stage("distinct FIELD", _ROW_KINDS, "", None, 1, 1, do_distinct, "no more rows than came"),
-    Stage("histogram FIELD", _ROW_KINDS, "records", ("count", "share"), 1, 1, do_histogram, "one row for each value"),
+    Stage("histogram FIELD", _ROW_KINDS, "records", _COUNTED, 1, 1, do_histogram, "one row for each value"),
     Stage("files", _ROW_KINDS, "files", _FILE, 0, 0, do_files, "one row for each file"),
     Stage("in PATTERN", _ROW_KINDS, "", None, 1, 1, do_in, "no more rows than came"),
     Stage("in-changed [COMMIT]", _ROW_KINDS, "", None, 0, 1, do_in_changed, "no more rows than came; git status, once"),
@@ -19188,7 +19228,7 @@ def fields_after(stage: Stage, words: Sequence[str], fields: Fields) -> Fields:
     """The fields of the rows that a stage gives."""
     if stage.takes and not stage.gives:
         return fields
-    return (words[0], *stage.fields) if stage.name in ("group", "histogram") and stage.fields else stage.fields
+    return (grouped_field(words[0], stage.fields), *stage.fields) if stage.name in ("group", "histogram") and stage.fields else stage.fields
 
 
 def known_stage(words: Sequence[str], table: Sequence[Stage], label: str) -> Stage:
