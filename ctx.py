@@ -17575,7 +17575,7 @@ def by_lexicon(language: Language, data: bytes) -> Extraction:
             continue
         line += data.count(b"\n", counted, start)
         counted = start
-        if line == taken or data[start:end] in _NO_NAMES:  # `type T = struct` defines one thing
+        if line == taken or (data[start:end] in _NO_NAMES and data[end : end + 1] != b"("):  # `type T = struct` defines one thing
             continue
         taken, first = line, data.rfind(b"\n", 0, start) + 1
         symbol = symbol_on(lines, line, start - first, end - start)
@@ -17591,7 +17591,7 @@ def symbol_on(lines: Sequence[bytes], line: int, column: int, size: int) -> Symb
     return Symbol(fsdecode(text[column : column + size]), kind, line, block_end(lines, line - 1) + 1, line, column, "")
 
 
-_NO_NAMES = frozenset(b"class struct enum union mut self int void bool string static const".split())  # which may follow a word that defines
+_NO_NAMES = frozenset(b"fn class struct enum union mut self int void bool string static const".split())  # which may follow a word that defines
 _KINDS_BY_WORD = dict(
     {name: name for name in ("class", "struct", "interface", "enum", "union", "record", "namespace", "module", "trait", "type", "object", "function", "macro")},
     **{"def": "function", "fn": "function", "func": "function", "fun": "function", "sub": "function", "define": "macro", "mod": "module", "protocol": "interface"},
