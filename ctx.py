@@ -16569,7 +16569,10 @@ def content_hash(path: str, limit: int) -> Tuple[str, int]:
 # Variables that differ between two commands of a shell that are otherwise alike.
 _UNSTEADY = frozenset((b"_", b"SHLVL", b"OLDPWD"))
 _PACKAGES = ("site-packages", "dist-packages")
-_SUITE_SETTINGS = ("pytest.ini", ".pytest.ini", "pyproject.toml", "tox.ini", "setup.cfg")  # which pytest looks for in every directory upwards
+# What pytest looks for in every directory upwards; what is beside the settings is loaded, too.
+_SUITE_SETTINGS = ("pytest.toml", ".pytest.toml", "pytest.ini", ".pytest.ini", "pyproject.toml", "tox.ini", "setup.cfg", "conftest.py")
+# What a suite writes that no test reads.
+_SUITE_WRITES = ("__pycache__", ".pytest_cache", ".hypothesis", ".coverage", "coverage.xml", "htmlcov")
 SHEBANG = 256  # bytes in which a script's interpreter is named
 
 
@@ -16582,13 +16585,31 @@ def suite_key(argv: Sequence[str]) -> Dict[str, Any]:
     if not content:
         return {}
     variables = sorted(pair for pair in child_environment().items() if pair[0] not in _UNSTEADY)
-    environment = sha256(b"\0".join(map(b"=".join, variables))).hexdigest()
+    environment = sha256(b"\0".join([*map(b"=".join, variables), process_limits().encode()])).hexdigest()
     return {"argv": list(argv), "where": cwd(), "environment": environment, "packages": packages, "generation": content}
+
+
+def process_limits() -> str:
+    """What a process hands on to its children beside the environment: the mask of new files, and what it may use."""
+    import resource
+
+    mask = posix.umask(0o077)
+    posix.umask(mask)
+    names = sorted(name for name in dir(resource) if name.startswith("RLIMIT_"))
+    return "%o %s" % (mask, [resource.getrlimit(getattr(resource, name)) for name in names])
+
+
+def places_named(words: Sequence[str]) -> Iterator[str]:
+    """The paths that the options of a command name with all their directories."""
+    for word in words:
+        for text in [*word.replace(",", "=").split("="), word[2:] if word[:1] == "-" else ""]:
+            if text.startswith(("/", "~")) or ".." in text.split("/"):
+                yield absolute(home() + text[1:] if text[:1] == "~" else text)
 
 
 def packages_state(argv: Sequence[str], top: str) -> str:
     """What names the interpreter of a tool written in Python and the packages that are installed for it, by places and times of
-    files. "" where that cannot be known: another interpreter, or packages that are neither installed nor in the workspace."""
+    files. "" where that cannot be known: another interpreter, or packages or settings that are neither installed nor in the workspace."""
     import posixpath
 
     files = interpreter_files(tool_words(argv))
@@ -16599,6 +16620,7 @@ def packages_state(argv: Sequence[str], top: str) -> str:
     folders = [folder for prefix in prefixes for folder in package_folders(prefix)]
     known = tuple(folder + "/" for folder in (top, *folders))
     searched = [absolute(path) for path in getenv("PYTHONPATH").split(":") if path]
+    searched += places_named([*tool_words(argv)[1:], *getenv("PYTEST_ADDOPTS").split()])
     total = sha256()
     try:
         for folder in folders:
@@ -16634,7 +16656,8 @@ def prefixes_of(files: Sequence[str]) -> List[str]:
     import posixpath
 
     places = {*files, *map(posixpath.realpath, files[-1:])}
-    return [*sorted({posixpath.dirname(posixpath.dirname(absolute(path))) for path in places} - {""}), home() + "/.local"]
+    own = {posixpath.dirname(posixpath.dirname(absolute(path))) for path in places}
+    return [*sorted({*own, getenv("PYTHONHOME").partition(":")[0]} - {""}), getenv("PYTHONUSERBASE") or home() + "/.local"]
 
 
 def suite_files(argv: Sequence[str]) -> str:
@@ -16648,8 +16671,8 @@ def suite_files(argv: Sequence[str]) -> str:
 
 
 def files_state(folders: Sequence[str], files: Sequence[str]) -> str:
-    """What names everything in some directories, and some files, by places, sizes and times; what git keeps for itself is left out. ""
-    where it cannot be known: more than STATE_FILES files, a directory that cannot be read, a link to one that is elsewhere."""
+    """What names everything in some directories, and some files, by places, sizes and times; what git keeps for itself is left out, and what
+    suites write. "" where it cannot be known: more than STATE_FILES files, a directory that cannot be read, a link to one that is elsewhere."""
     import posixpath
 
     within = tuple(sorted({posixpath.realpath(folder) + "/" for folder in folders}))
@@ -16658,8 +16681,8 @@ def files_state(folders: Sequence[str], files: Sequence[str]) -> str:
     try:
         for folder in left:  # which grows
             with posix.scandir(folder) as entries:
-                found = sorted((entry for entry in entries if entry.name != ".git"), key=lambda entry: entry.name)
-            seen += [folder, *(entry.path for entry in found)]
+                found = sorted((entry for entry in entries if entry.name not in (".git", *_SUITE_WRITES)), key=lambda entry: entry.name)
+            seen += [entry.path for entry in found]
             left += [entry.path for entry in found if entry.is_dir(follow_symlinks=False)]
             if len(seen) > STATE_FILES:
                 return ""
@@ -16669,7 +16692,9 @@ def files_state(folders: Sequence[str], files: Sequence[str]) -> str:
                 info = posix.stat(path)
                 if is_dir(path) and not (posixpath.realpath(path) + "/").startswith(within):
                     return ""
-            total.update(fsencode("%s\0%d %d %d %d\0" % (path, info.st_ino, info.st_size, info.st_mtime_ns, info.st_ctime_ns)))
+            is_folder = info.st_mode & 0o170000 == 0o040000  # whose times tell of names only, and those are all here
+            times = () if is_folder else (info.st_size, info.st_mtime_ns, info.st_ctime_ns)
+            total.update(fsencode("%s\0%s\0" % (path, (info.st_ino, *times))))
     except OSError:
         return ""
     return str(total.hexdigest())
@@ -16706,11 +16731,11 @@ def watch_suite(argv: Sequence[str]) -> Callable[[Run], None]:
         fd = posix.open(suite_path(), posix.O_WRONLY | posix.O_APPEND | posix.O_CREAT | posix.O_EXCL | posix.O_CLOEXEC, 0o600)
     except OSError:
         return lambda run: None
-    before = suite_key(argv)
+    before, files = suite_key(argv), suite_files(argv)
 
     def note_run(run: Run) -> None:
-        if before and run.status and not run.partial and suite_key(argv) == before:
-            write_all(fd, to_json({"run": run.digest, "time": now(), "key": before, "files": suite_files(argv)}).encode() + b"\n")
+        if before and run.status and not run.partial and suite_key(argv) == before and suite_files(argv) == files:
+            write_all(fd, to_json({"run": run.digest, "time": now(), "key": before, "files": files}).encode() + b"\n")
 
     return note_run
 
