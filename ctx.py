@@ -18515,14 +18515,29 @@ def take_records(_: Answer, words: List[str]) -> Answer:
 def records_of(text: bytes, name: str) -> Rows:
     """Rows from a JSON array, or from lines of JSON; a value that is no object becomes one with the key `value`. Raises CtxError."""
     try:
-        whole = from_json(text)
+        whole = anybodys_json(text)
         values = whole if isinstance(whole, list) else [whole]
     except ValueError:
         try:
-            values = [from_json(line) for line in split_lines(text) if line.strip()]
+            values = [anybodys_json(line) for line in split_lines(text) if line.strip()]
         except ValueError:
             raise CtxError("%s: neither a JSON array nor lines of JSON" % name, "q 'search …' and ctx search look into any text") from None
     return [value if isinstance(value, dict) else {"value": value} for value in values]
+
+
+def anybodys_json(text: bytes) -> Any:
+    """The value of a JSON text, in which half a surrogate pair, that no text can hold, is a replacement character. Raises ValueError."""
+    value = from_json(text)
+    return mended(value) if rx(rb"\\u[dD][89a-fA-F]").search(text) else value
+
+
+def mended(value: Any) -> Any:
+    """A JSON value without halves of surrogate pairs."""
+    if isinstance(value, str):
+        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if isinstance(value, dict):
+        return {mended(key): mended(member) for key, member in value.items()}
+    return [mended(member) for member in value] if isinstance(value, list) else value
 
 
 def count_of(words: Sequence[str], default: int) -> int:
@@ -19777,6 +19792,7 @@ PLAN_TOKENS_MAX = 8000
 NODE_TOKENS = 48  # of the line that each node has in the digest, whatever the budget
 NODE_WIDTHS = ((4, 160), (2, 60), (1, 0))  # such a line: ids behind its arrow and characters of the reason, less where the budget is small
 PLAN_BYTES = MIB  # of a plan's text
+PLAN_DEPTH = 4  # of the objects and lists that a plan is made of
 
 _NODE_ID = {"type": "string", "pattern": "^[a-z][a-z0-9-]{0,23}$"}
 _LINE = {"type": "string", "minLength": 1, "maxLength": 4096}
@@ -19881,18 +19897,35 @@ def member_mistakes(value: Dict[str, Any], schema: Dict[str, Any], at: str) -> I
     if choice and sum(key in value for key in choice) != 1:
         yield at, "not exactly one of %s" % ", ".join(choice), "write one of them"
     for key, member in value.items():
-        place = "%s/%s" % (at, key.replace("~", "~0").replace("/", "~1"))
+        place = at + pointer_step(key)
         if key in known:
             yield from shape_mistakes(member, known[key], place)
         else:
             yield place, "unknown key %s" % quoted(key), nearest(key, list(known), "its keys are")
 
 
+def repeated_keys(text: str, start: int, at: str, depth: int = PLAN_DEPTH) -> Iterator[Mistake]:
+    """Where an object of a JSON text has a key twice, of which a reader sees but the last."""
+    seen: Set[str] = set()
+    start = skip_space(text, start)
+    for key, first, _ in members(text, start) if depth else ():
+        place = at + pointer_step(key)
+        if key in seen:
+            yield place, "%s is there twice" % quoted(key), "leave one of them"
+        seen.add(key)
+        yield from repeated_keys(text, first, place, depth - 1)
+
+
+def pointer_step(key: str) -> str:
+    """A key as a step of a JSON pointer."""
+    return "/" + key.replace("~", "~0").replace("/", "~1")
+
+
 def without(value: Dict[str, Any], at: str, wrong: Sequence[str], schema: Dict[str, Any]) -> Dict[str, Any]:
     """An object of a schema without those of its members that are wrong, a list with one of them altogether."""
     kept = {}
     for key, member in value.items():
-        place = "%s/%s" % (at, key.replace("~", "~0").replace("/", "~1"))
+        place = at + pointer_step(key)
         known = schema["properties"].get(key, {})
         if isinstance(member, dict) and known.get("type") == "object":
             kept[key] = without(member, place, wrong, known)
@@ -19972,11 +20005,11 @@ class Plan:
         self.vague: Set[str] = set()  # nodes with which something is wrong, so that nobody knows their rows
         self.results: Dict[str, NodeResult] = {}
         try:
-            value = from_json(data)
+            value = anybodys_json(data)
         except ValueError as error:
             self.mistakes: List[Mistake] = [("", "not JSON%s" % ("" if str(error) == "not JSON" else " (%s)" % error), "write an object as docs/plan.schema.json has it")]
             return
-        self.mistakes = list(shape_mistakes(value, PLAN_SCHEMA))
+        self.mistakes = [*repeated_keys(data.decode("utf-8", "surrogateescape"), 0, ""), *shape_mistakes(value, PLAN_SCHEMA)]
         if not isinstance(value, dict) or not isinstance(value.get("nodes"), list):
             return
         wrong = [at for at, _, _ in self.mistakes]
@@ -20088,7 +20121,7 @@ def query_mistakes(plan: Plan, node: Node) -> Iterator[Mistake]:
         if any(name in plan.vague for name in names):
             plan.vague.add(node.id)
             return
-        if stages[0][0][:1] == "@" and names[0] not in plan.nodes:
+        if names and stages[0][0][:1] == "@" and names[0] not in plan.nodes:
             yield from plan.not_earlier("/query", names[0])
             return
         steps = check_stages(stages, node.sources)

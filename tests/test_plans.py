@@ -270,6 +270,13 @@ MISTAKES = [
     (plan_of(dict(Q, foreach={"node": "z"}, needs=[1, "q"])), ["/nodes/0/foreach", "/nodes/0/needs/0", "/nodes/0/foreach/node", "/nodes/0/query"]),
     (plan_of(dict(Q, id="a", query="@b | count"), dict(Q, id="b", query="@a | count")), ["/nodes/0/query"]),
     (plan_of(5, {"id": 5, "query": "files"}, {"query": "fles"}), ["/nodes/0", "/nodes/1/id", "/nodes/2"]),
+    # of a key that is there twice a reader of JSON sees but the last
+    (b'{"schema": "x", "schema": "ctx.plan/v1", "nodes": [ {"id": "a", "query": "files"}, {"id": "b", "run": "touch here",\n "query": "files", "run": "touch here"}]}',
+     ["/schema", "/nodes/1/run", "/nodes/1"]),
+    (b'{"schema": "ctx.plan/v1", "nodes": [{"id": "a", "query": "files", "when": {"node": "a", "node": "b", "count": "> 0"}, "~/": {"x": 1}, "~/": 2}]}',
+     ["/nodes/0/when/node", "/nodes/0/~0~1", "/nodes/0/~0~1"]),
+    (plan_of(dict(Q, query="\n"), dict(Q, id="r", query=" | | ")), ["/nodes/0/query", "/nodes/1/query"]),
+    (plan_of(dict(Q, query="files '\ud800 \ud83d\ude00'"), {"id": "r\udbff", "query": "files", "\ud800": 1}), ["/nodes/1/id", "/nodes/1/\ufffd"]),
 ]  # fmt: skip
 
 

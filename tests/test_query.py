@@ -574,7 +574,7 @@ ODD = [
     {"path": "shop.py", "line": 13, "count": True, "frames": ["a", "shop.py:3", None], "identity": "shop.py::Cart::total[1]", "callers": "x"},
     {"frame": "shop.py:10", "identities": "zz", "": {"deep": [[[]]]}, "callers": 5},
     {"line": 5, "path": "../../outside", "message": "x", "identity": "/etc/hostname::x", "frames": ["/etc/hostname:1"]},
-    *(5, None, "s", [1], [], {}, 1.5),
+    *(5, None, "s", [1], [], {}, 1.5, "\ud800 \udc00", {"\udfff": "\ud83d\ude00"}),
 ]
 SOURCES = ["refs total", "refs 'total|Cart' shop.py", "def Cart.total", "callers price_of", "search '(?i)TOTAL'", "files", "files '*.py'", "changed", "changed HEAD~1", "fails", "facts",
            "runs", "commits", "commits 2 shop.py", "records repo:odd.json", "records repo:data.json"]  # fmt: skip
