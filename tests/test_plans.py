@@ -118,7 +118,7 @@ def test_output_cannot_pass_for_a_step_or_a_receipt(box):
 
 @pytest.mark.parametrize("name", ["SIGTERM", "SIGINT", "SIGHUP"])
 def test_a_signal_reaches_the_step_and_ends_the_sequence(box, name):
-    process = box.start("seq", "--step", "echo early; touch ready; exec sleep 600", "--step", "touch never")
+    process = box.start("seq", "--step", "echo early; : > ready; exec sleep 600", "--step", "touch never")
     wait_for(lambda: (box.work / "ready").exists())
     process.send_signal(getattr(signal, name))
     out = process.communicate(timeout=60)[0].decode()
@@ -140,7 +140,7 @@ def test_steps_that_a_signal_kept_from_being_begun_are_no_success(box, keep_goin
 
 
 def test_an_interrupt_from_the_terminal(box):
-    terminal = box.terminal(*program(), "seq", "--step", "echo early; touch ready; exec sleep 600", "--step", "touch never")
+    terminal = box.terminal(*program(), "seq", "--step", "echo early; : > ready; exec sleep 600", "--step", "touch never")
     wait_for(lambda: (box.work / "ready").exists())
     terminal.type(b"\x03")
     assert terminal.finish() == 130 and b"1 not run" in terminal.seen and not (box.work / "never").exists()
