@@ -18838,9 +18838,10 @@ def numbered(reader: TreeReader, path: str, lines: Iterable[int], marked: int = 
 
 class Callee:
     """A definition that calls lead to from a frame: how many of them, the call (path, line) nearest to it, why the name there is this one
-    ("by name" where nothing says so, of it or of one before it), and its newest change if that is no older than those of the frame."""
+    ("by name" where nothing says so, of it or of one before it), what it calls, which frames lead to it, and its newest change if that is no older
+    than those of the frame."""
 
-    __slots__ = ("path", "symbol", "depth", "call", "link", "change")
+    __slots__ = ("path", "symbol", "depth", "call", "link", "calls", "frames", "change")
 
     def __init__(self, path: str, symbol: Symbol, depth: int, call: Tuple[str, int], link: str) -> None:
         self.path = path
@@ -18848,6 +18849,8 @@ class Callee:
         self.depth = depth
         self.call = call
         self.link = link
+        self.calls: List[Callee] = []
+        self.frames: Set[int] = set()
         self.change: Optional[LineChange] = None
 
     @property
@@ -18855,10 +18858,13 @@ class Callee:
         """The link, if it is but a name."""
         return self.link if self.link == _LINKS[-1] else ""
 
+    def is_around(self, other: Callee) -> bool:
+        """Whether another callee stands inside of this one."""
+        return other is not self and other.path == self.path and self.symbol.first <= other.symbol.first and other.symbol.last <= self.symbol.last
+
     def holds(self, other: Callee) -> bool:
         """Whether another callee stands inside of this one, with all that was changed here."""
-        is_inner = other is not self and other.path == self.path and self.symbol.first <= other.symbol.first and other.symbol.last <= self.symbol.last
-        return is_inner and bool(other.change) and set(self.changed) <= set(range(other.symbol.first, other.symbol.last + 1))
+        return self.is_around(other) and bool(other.change) and set(self.changed) <= set(range(other.symbol.first, other.symbol.last + 1))
 
     @property
     def changed(self) -> List[int]:
@@ -18875,11 +18881,12 @@ def do_callees(answer: Answer, words: List[str]) -> Answer:
     date(reader, frames, found)
     rank(found)
     shown = found[: CHANGED_CALLEES if found and found[0].changed else CALLEES]
+    bodies = [callee_body(reader, callee) if callee.changed or not shown[0].changed else [] for callee in shown]
     lines: List[str] = []
     left = CALLEE_LINES
-    for callee in shown:
-        body = callee_body(reader, callee) if callee.changed or not shown[0].changed else []
-        body = body[: left if left >= min(len(body), CALLEE_LINES // 2) else 0]
+    is_whole = any(0 < len(body) <= left for body in bodies)
+    for callee, body in zip(shown, bodies):
+        body = [] if len(body) > left and (is_whole or left < CALLEE_LINES // 2) else body[:left]  # half of a body is better than none, and no better
         lines += [*callee_lines(reader, callee, not body), *numbered(reader, callee.path, body)]
         left -= len(body)
     if len(found) > len(shown):
@@ -18888,33 +18895,49 @@ def do_callees(answer: Answer, words: List[str]) -> Answer:
 
 
 def rank(found: List[Callee]) -> None:
-    """Order callees: what was changed last before what nothing is known of, what is no
-    test before what is one, then what is sure, then what is nearest. Of two around the same change the inner
-    one has it."""
+    """Order callees: what was changed last before what nothing is known of, what is no test before what is one, what more failures lead to,
+    then what is sure, what is around no other, which is read with it, and what is nearest. Of two around the same change the inner one has it."""
     for outer in found:
         if any(outer.holds(inner) for inner in found if outer.changed):
             outer.change = None
-    found.sort(key=lambda callee: (callee.change.age if callee.change else COMMITS_MOST, bool(rx(_IN_TESTS).search(fsencode(callee.path))), callee.doubt, callee.depth))
+    holds = {(outer.path, outer.symbol.first): any(outer.is_around(inner) for inner in found) for outer in found}
+    found.sort(key=lambda callee: (callee.change.age if callee.change else COMMITS_MOST, bool(rx(_IN_TESTS).search(fsencode(callee.path))), -len(callee.frames), callee.doubt, holds[callee.path, callee.symbol.first], callee.depth))
 
 
 def callees_of(reader: TreeReader, frames: Sequence[Tuple[str, int]]) -> List[Callee]:
     """The definitions that calls near some frames lead to, within REACH calls, the nearest first."""
     found: Dict[Tuple[str, int], Callee] = {}
     around = [(path, symbol.first) for path, symbol in ((path, function_at(reader, path, line)) for path, line in frames) if symbol]
-    level = [(path, "", calls_near(reader, path, line)) for path, line in frames]
+    nearest_ones: List[List[Callee]] = [[] for _ in frames]  # what each frame itself calls
+    level = [(path, "", calls_near(reader, path, line), into) for (path, line), into in zip(frames, nearest_ones)]
     for depth in range(1, REACH + 1):
-        names = list(dict.fromkeys(name for _, _, calls in level for name, _ in calls))
+        names = list(dict.fromkeys(name for _, _, calls, _ in level for name, _ in calls))
         homes = definitions_of(reader, names) if names else {}
         fresh: List[Callee] = []
-        for path, doubt, calls in level:
+        for path, doubt, calls, into in level:
             lone = {homes[name][0][0] for name, _ in calls if len({alias for alias, _, _ in homes.get(name, ())}) == 1}
             for name, line in calls:
                 for home, symbol, link in meant(reader, path, name, homes.get(name, []), lone):
-                    if (home, symbol.first) not in found and (home, symbol.first) not in around:
-                        fresh.append(Callee(home, symbol, depth, (path, line), doubt or link))
-                        found[home, symbol.first] = fresh[-1]
-        level = [(callee.path, callee.doubt, calls_in(reader, callee.path, callee.symbol.first, callee.symbol.last)) for callee in fresh]
+                    place = home, symbol.first
+                    if place in around:
+                        continue
+                    if place not in found:
+                        found[place] = Callee(home, symbol, depth, (path, line), doubt or link)
+                        fresh.append(found[place])
+                    into.append(found[place])
+        level = [(callee.path, callee.doubt, calls_in(reader, callee.path, callee.symbol.first, callee.symbol.last), callee.calls) for callee in fresh]
+    for number, callees in enumerate(nearest_ones):
+        mark_reached(number, callees)
     return list(found.values())
+
+
+def mark_reached(number: int, callees: Iterable[Callee]) -> None:
+    """Note the number of a frame at all that calls from it lead to, within REACH calls, the first of which are to `callees`."""
+    for _ in range(REACH):
+        callees = {callee for callee in callees if number not in callee.frames}
+        for callee in callees:
+            callee.frames.add(number)
+        callees = [inner for callee in callees for inner in callee.calls]
 
 
 def function_at(reader: TreeReader, path: str, line: int) -> Optional[Symbol]:

@@ -355,9 +355,9 @@ FAULTY = {"python": "function add  repo:shop/cart.py", "go": "function add  repo
           "ruby": "method Cart.add  repo:lib/cart.rb", "java": "method Cart.add  repo:main/shop/Cart.java", "typescript": "function add  repo:src/cart.ts"}  # fmt: skip
 
 
-def callees_at(top, frame):
+def callees_at(top, *frames):
     answer = ctx.Answer("records", ctx.TreeReader(str(top)))
-    answer.rows = [{"frame": frame}]
+    answer.rows = [{"frame": frame} for frame in frames]
     return [row["text"] for row in ctx.do_callees(answer, []).rows]
 
 
@@ -475,6 +475,26 @@ def test_what_callees_does_not_show_is_counted(shop):
     names = ["f%d" % at for at in range(ctx.CALLEES + 3)]
     lay_out(shop, {"a.py": "".join("def %s():\n    return 1\n" % name for name in names), "test_a.py": "from a import *\n\n\ndef test():\n    assert %s\n" % " + ".join(name + "()" for name in names)})
     assert callees_at(shop, "test_a.py:5")[-1] == "and 3 more"
+
+
+def test_what_more_failures_lead_to_stands_before_what_is_nearer(shop):
+    lay_out(shop, {"a.py": "def one(x):\n    return both(x)\n\n\ndef two(x):\n    return both(x)\n\n\ndef both(x):\n    return x\n",
+                   "test_a.py": "from a import *\n\n\ndef test_one():\n    assert one(1) == 2\n\n\ndef test_two():\n    assert two(1) == 2\n"})  # fmt: skip
+    assert [line.split()[1] for line in callees_at(shop, "test_a.py:5", "test_a.py:9") if "repo:" in line] == ["both", "one", "two"]
+    assert [line.split()[1] for line in callees_at(shop, "test_a.py:5") if "repo:" in line] == ["one", "both"]
+
+
+def test_a_body_that_fits_is_shown_rather_than_part_of_one_that_does_not(shop):
+    long = "def long(x):\n%s    return x\n" % "".join("    x += %d\n" % i for i in range(60))
+    for call, shown in (("long(short(1))", ["    1  def short(x):", "    2      return x"]), ("long(1)", ["    %d  " % (i + 5) for i in range(ctx.CALLEE_LINES)])):
+        lay_out(shop, {"a.py": "def short(x):\n    return x\n\n\n" + long, "test_a.py": "from a import *\n\n\ndef test():\n    assert %s == 2\n" % call})
+        lines = [line for line in callees_at(shop, "test_a.py:5") if line.startswith("    ")]
+        assert len(lines) == len(shown) and all(line.startswith(start) for line, start in zip(lines, shown))
+
+
+def test_what_is_around_others_stands_behind_them(shop):
+    lay_out(shop, {"a.py": "def outer():\n    x = 1\n\n    def inner():\n        return x\n\n    return inner()\n", "test_a.py": "from a import outer\n\n\ndef test():\n    assert outer() == 2\n"})
+    assert [line.split()[1] for line in callees_at(shop, "test_a.py:5") if "repo:" in line] == ["outer.inner", "outer"]
 
 
 GLOBS = [
