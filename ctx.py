@@ -16731,7 +16731,8 @@ def watch_suite(argv: Sequence[str]) -> Callable[[Run], None]:
         fd = posix.open(suite_path(), posix.O_WRONLY | posix.O_APPEND | posix.O_CREAT | posix.O_EXCL | posix.O_CLOEXEC, 0o600)
     except OSError:
         return lambda run: None
-    before, files = suite_key(argv), suite_files(argv)
+    before = suite_key(argv)
+    files = suite_files(argv) if before else ""
 
     def note_run(run: Run) -> None:
         if before and run.status and not run.partial and suite_key(argv) == before and suite_files(argv) == files:
@@ -19026,9 +19027,10 @@ def meant(reader: TreeReader, path: str, name: str, homes: Sequence[Meaning], lo
     """The definitions that a name called in the file `path` means: those with the closest link to it, of several those in a file that
     alone defines something else called there (`lone`). What only declares it is none: others carry it out."""
     groups: Dict[str, List[Tuple[str, Symbol]]] = {}
+    is_ambiguous = len({alias for alias, _, _ in homes if not rx(_IN_TESTS).search(fsencode(alias))}) > 1
     for alias, home, symbol in homes:
         link = link_to(reader, path, alias, name)
-        if len(homes) > 1 and link in _LINKS[1:4] and lone and home not in lone:
+        if is_ambiguous and link in _LINKS[1:4] and lone and home not in lone:
             link = _LINKS[-1]
         if symbol.kind in _FUNCTIONS and (link != _LINKS[-1] or not rx(_IN_TESTS).search(fsencode(home))):
             groups.setdefault(link, []).append((home, symbol))
@@ -19052,9 +19054,21 @@ def link_to(reader: TreeReader, path: str, home: str, name: str) -> str:
     packages = {bytes(found.group(1)) if found else b"" for found in (rx(_PACKAGE).search(reader.data(file)) for file in (path, home))}
     if path.endswith((".java", ".kt")) and len(packages) == 1 and b"" not in packages:
         return "same package"
+    if home.endswith(".rs"):
+        crate = crate_of(reader, home)
+        if crate and path.endswith(".rs") and path.rpartition("src/")[0] == home.rpartition("src/")[0] and "src/" in path:
+            return "same package"
+        if crate in {module.partition("::")[0] for module, _ in extraction.imports}:
+            return "of an imported package"
     folder = home.split("/")[:-1]
     is_inside = any(parts and folder[-len(parts) :] == parts for parts in (segments(module) for module, _ in extraction.imports))
     return "of an imported package" if is_inside else _LINKS[-1]
+
+
+def crate_of(reader: TreeReader, path: str) -> str:
+    """What the crate of a Rust file below `src` is called where it is used, "" where that is not known."""
+    name = rx(rb'(?m)^name\s*=\s*"([^"]+)"').search(reader.data(path.rpartition("src/")[0] + "Cargo.toml"))
+    return fsdecode(name.group(1)).replace("-", "_") if name else ""
 
 
 def is_declared(reader: TreeReader, path: str, symbol: Symbol) -> bool:
@@ -19406,7 +19420,7 @@ class SearchView:
 
     def count(self, path: bytes, number: int, text: bytes) -> None:
         """Count a hit; where every one is a number, and of another file, as with `grep -c`, so many."""
-        if self.is_tally and (number or path in self.counts or not text.isdigit()):
+        if self.is_tally and (number or path in self.counts or not text.isdigit() or len(text) > 9):
             self.is_tally, self.counts = False, dict.fromkeys(self.counts, 1)
         self.counts[path] = int(text) if self.is_tally else self.counts.get(path, 0) + 1
         self.hits += 1

@@ -308,3 +308,9 @@ def test_errors_that_were_shown_already_are_not_shown_again(box):
     script = "import sys, time; sys.stderr.write('no\\n'); sys.stderr.flush(); time.sleep(2); print('a.py:1:total\\n' * 9000); sys.stderr.write('end\\n')"
     done = box.ctx("q", "refs total", "--from", "--", sys.executable, "-c", script)
     assert done.stderr == b"no\nend\n" and b"\nhits in each file:\n  a.py: 9000\n" in done.stdout
+
+
+def test_a_long_row_of_digits_is_no_number_of_hits(box):
+    (box.work / "a.py").write_text("1" * 20_000 + "\n")
+    done = box.ctx("q", "refs total", "--from", "--", "grep", "-H", "1", "a.py")
+    assert done.returncode == 0 and b": 1 line, 1 hit in 1 file\n" in done.stdout

@@ -497,6 +497,16 @@ def test_what_is_around_others_stands_behind_them(shop):
     assert [line.split()[1] for line in callees_at(shop, "test_a.py:5") if "repo:" in line] == ["outer.inner", "outer"]
 
 
+@with_grammars
+def test_a_crate_is_known_by_its_name_in_the_tests_beside_it(shop):
+    lay_out(shop, {"Cargo.toml": '[package]\nname = "my-sums"\n', "src/lib.rs": "mod deep;\npub fn add(x: i32) -> i32 {\n    deep::one(x)\n}\n", "src/deep.rs": "pub fn one(x: i32) -> i32 {\n    x\n}\n",
+                   "tests/t.rs": "use my_sums::{add, other};\n\n#[test]\nfn t() {\n    assert_eq!(add(1), 2);\n}\n",
+                   "tests/u.rs": "use another::add;\n\n#[test]\nfn u() {\n    assert_eq!(add(1), 2);\n}\n"})  # fmt: skip
+    for frame, is_sure in (("tests/t.rs:5", True), ("tests/u.rs:5", False)):
+        lines = [line for line in callees_at(shop, frame) if " repo:" in line]
+        assert [line.split()[1] for line in lines] == ["add", "one"] and any("by name only" in line for line in lines) != is_sure
+
+
 GLOBS = [
     ("a/b.py", "a", True),
     ("a/b.py", "./a/", True),
