@@ -17020,7 +17020,7 @@ def check_name(name: str) -> bytes:
     if len(word) > NAME_LIMIT:
         raise CtxError("%s…: too long for a name" % quoted(name[:20]), "ctx q 'search PATTERN' takes any pattern")
     if not rx(_NAME + rb"\Z").match(word) or word.isdigit():
-        last = fsdecode((rx(_NAME).findall(word) or [b"NAME"])[-1])
+        last = fsdecode([b"NAME", *(name for name in rx(_NAME).findall(word) if not name.isdigit())][-1])
         raise CtxError("%s: not a name" % quoted(name), "write one name, as in %s; ctx q 'search PATTERN' takes any pattern" % last)
     return word
 

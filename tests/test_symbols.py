@@ -690,3 +690,10 @@ def test_tree_sitter_of_another_version_is_done_without(workspace, monkeypatch):
 def test_without_a_parser_words_of_the_language_are_names_only_where_they_are_called_so(path, text, names):
     found = ctx.by_lexicon(ctx.language_of(path, text.encode()), text.encode())
     assert [symbol.name for symbol in found.symbols] == names
+
+
+@pytest.mark.parametrize("name, fix", [("12", "NAME"), ("a.py:3", "py"), ("::", "NAME"), ("a b", "b")])
+def test_what_is_no_name_is_answered_with_one(name, fix):
+    with pytest.raises(ctx.CtxError) as error:
+        ctx.check_name(name)
+    assert "write one name, as in %s;" % fix in str(error.value)
