@@ -7868,8 +7868,8 @@ class Capture:
             else:
                 self.attend()
 
-    def emit_rest(self) -> None:
-        """Show everything that was captured and not shown yet."""
+    def emit_rest(self, only: str = "") -> None:
+        """Show everything that was captured and not shown yet, or what is of one stream."""
         owed: Iterable[Tuple[str, bytes]] = self.held
         if self.total > sum(len(data) for _, data in self.held) and self.spool is not None:
             owed = self.spool.in_order()
@@ -7877,7 +7877,7 @@ class Capture:
         for name, data in owed:
             piece = data[skip : skip + left]
             skip, left = max(0, skip - len(data)), left - len(piece)
-            if piece:
+            if piece and only in ("", name):
                 self.emit(name, piece)
 
     def commit(self) -> Optional[Run]:
@@ -15425,14 +15425,8 @@ def open_live(name: str) -> Tuple[OpenFile, str]:
     top = workspace()
     if not top:
         raise CtxError("repo:%s: there is no workspace here" % name, "go to a directory below a git work tree or a ctx.toml")
-    if "\0" in name:
-        raise CtxError("repo:%s: not a file name" % name, "check the path")
-    root, actual = os.path.realpath(top), os.path.realpath(os.path.join(top, name))
-    if not (actual + "/").startswith(root.rstrip("/") + "/"):
-        raise CtxError("repo:%s: leads outside the workspace" % name, "name a file below %s" % top)
-    below = relative_to(root, actual)
-    if ".git" in below.lower().split("/"):
-        raise CtxError("repo:%s: git's own files are not part of the work tree" % name, "ask git for them")
+    actual = file_below(top, name)
+    below = relative_to(os.path.realpath(top), actual)
     try:
         fd = posix.open(fsencode(actual), posix.O_RDONLY | posix.O_CLOEXEC | posix.O_NONBLOCK | posix.O_NOFOLLOW)
     except OSError as error:
@@ -15444,6 +15438,20 @@ def open_live(name: str) -> Tuple[OpenFile, str]:
         raise CtxError("repo:%s: %s" % (name, "is a directory" if kind == 0o040000 else "not a regular file"), "name a file")
     plain = not name.startswith("/") and not {"", ".", ".."}.intersection(name.split("/"))
     return file, name if plain else below
+
+
+def file_below(top: str, name: str) -> str:
+    """The file that a path leads to from the workspace `top`, links resolved. Raises CtxError: it is none of the workspace's."""
+    import os.path
+
+    if "\0" in name:
+        raise CtxError("repo:%s: not a file name" % name, "check the path")
+    root, actual = os.path.realpath(top), os.path.realpath(os.path.join(top, name))
+    if not (actual + "/").startswith(root.rstrip("/") + "/"):
+        raise CtxError("repo:%s: leads outside the workspace" % name, "name a file below %s" % top)
+    if ".git" in relative_to(root, actual).lower().split("/"):
+        raise CtxError("repo:%s: git's own files are not part of the work tree" % name, "ask git for them")
+    return actual
 
 
 def nearest_file(top: str, name: str) -> str:
@@ -16560,7 +16568,10 @@ def content_hash(path: str, limit: int) -> Tuple[str, int]:
 # Variables that differ between two commands of a shell that are otherwise alike.
 _UNSTEADY = frozenset((b"_", b"SHLVL", b"OLDPWD"))
 _PACKAGES = ("site-packages", "dist-packages")
-_SUITE_SETTINGS = ("pytest.ini", ".pytest.ini", "pyproject.toml", "tox.ini", "setup.cfg")  # which pytest looks for in every directory upwards
+# What pytest looks for in every directory upwards; what is beside the settings is loaded, too.
+_SUITE_SETTINGS = ("pytest.toml", ".pytest.toml", "pytest.ini", ".pytest.ini", "pyproject.toml", "tox.ini", "setup.cfg", "conftest.py")
+# What a suite writes that no test reads.
+_SUITE_WRITES = ("__pycache__", ".pytest_cache", ".hypothesis", ".coverage", "coverage.xml", "htmlcov")
 SHEBANG = 256  # bytes in which a script's interpreter is named
 
 
@@ -16573,13 +16584,31 @@ def suite_key(argv: Sequence[str]) -> Dict[str, Any]:
     if not content:
         return {}
     variables = sorted(pair for pair in child_environment().items() if pair[0] not in _UNSTEADY)
-    environment = sha256(b"\0".join(map(b"=".join, variables))).hexdigest()
+    environment = sha256(b"\0".join([*map(b"=".join, variables), process_limits().encode()])).hexdigest()
     return {"argv": list(argv), "where": cwd(), "environment": environment, "packages": packages, "generation": content}
+
+
+def process_limits() -> str:
+    """What a process hands on to its children beside the environment: the mask of new files, and what it may use."""
+    import resource
+
+    mask = posix.umask(0o077)
+    posix.umask(mask)
+    names = sorted(name for name in dir(resource) if name.startswith("RLIMIT_"))
+    return "%o %s" % (mask, [resource.getrlimit(getattr(resource, name)) for name in names])
+
+
+def places_named(words: Sequence[str]) -> Iterator[str]:
+    """The paths that the options of a command name with all their directories."""
+    for word in words:
+        for text in [*word.replace(",", "=").split("="), word[2:] if word[:1] == "-" else ""]:
+            if text.startswith(("/", "~")) or ".." in text.split("/"):
+                yield absolute(home() + text[1:] if text[:1] == "~" else text)
 
 
 def packages_state(argv: Sequence[str], top: str) -> str:
     """What names the interpreter of a tool written in Python and the packages that are installed for it, by places and times of
-    files. "" where that cannot be known: another interpreter, or packages that are neither installed nor in the workspace."""
+    files. "" where that cannot be known: another interpreter, or packages or settings that are neither installed nor in the workspace."""
     import posixpath
 
     files = interpreter_files(tool_words(argv))
@@ -16590,6 +16619,7 @@ def packages_state(argv: Sequence[str], top: str) -> str:
     folders = [folder for prefix in prefixes for folder in package_folders(prefix)]
     known = tuple(folder + "/" for folder in (top, *folders))
     searched = [absolute(path) for path in getenv("PYTHONPATH").split(":") if path]
+    searched += places_named([*tool_words(argv)[1:], *getenv("PYTEST_ADDOPTS").split()])
     total = sha256()
     try:
         for folder in folders:
@@ -16625,7 +16655,8 @@ def prefixes_of(files: Sequence[str]) -> List[str]:
     import posixpath
 
     places = {*files, *map(posixpath.realpath, files[-1:])}
-    return [*sorted({posixpath.dirname(posixpath.dirname(absolute(path))) for path in places} - {""}), home() + "/.local"]
+    own = {posixpath.dirname(posixpath.dirname(absolute(path))) for path in places}
+    return [*sorted({*own, getenv("PYTHONHOME").partition(":")[0]} - {""}), getenv("PYTHONUSERBASE") or home() + "/.local"]
 
 
 def suite_files(argv: Sequence[str]) -> str:
@@ -16639,8 +16670,8 @@ def suite_files(argv: Sequence[str]) -> str:
 
 
 def files_state(folders: Sequence[str], files: Sequence[str]) -> str:
-    """What names everything in some directories, and some files, by places, sizes and times; what git keeps for itself is left out. ""
-    where it cannot be known: more than STATE_FILES files, a directory that cannot be read, a link to one that is elsewhere."""
+    """What names everything in some directories, and some files, by places, sizes and times; what git keeps for itself is left out, and what
+    suites write. "" where it cannot be known: more than STATE_FILES files, a directory that cannot be read, a link to one that is elsewhere."""
     import posixpath
 
     within = tuple(sorted({posixpath.realpath(folder) + "/" for folder in folders}))
@@ -16649,8 +16680,8 @@ def files_state(folders: Sequence[str], files: Sequence[str]) -> str:
     try:
         for folder in left:  # which grows
             with posix.scandir(folder) as entries:
-                found = sorted((entry for entry in entries if entry.name != ".git"), key=lambda entry: entry.name)
-            seen += [folder, *(entry.path for entry in found)]
+                found = sorted((entry for entry in entries if entry.name not in (".git", *_SUITE_WRITES)), key=lambda entry: entry.name)
+            seen += [entry.path for entry in found]
             left += [entry.path for entry in found if entry.is_dir(follow_symlinks=False)]
             if len(seen) > STATE_FILES:
                 return ""
@@ -16660,7 +16691,9 @@ def files_state(folders: Sequence[str], files: Sequence[str]) -> str:
                 info = posix.stat(path)
                 if is_dir(path) and not (posixpath.realpath(path) + "/").startswith(within):
                     return ""
-            total.update(fsencode("%s\0%d %d %d %d\0" % (path, info.st_ino, info.st_size, info.st_mtime_ns, info.st_ctime_ns)))
+            is_folder = info.st_mode & 0o170000 == 0o040000  # whose times tell of names only, and those are all here
+            times = () if is_folder else (info.st_size, info.st_mtime_ns, info.st_ctime_ns)
+            total.update(fsencode("%s\0%s\0" % (path, (info.st_ino, *times))))
     except OSError:
         return ""
     return str(total.hexdigest())
@@ -16698,10 +16731,11 @@ def watch_suite(argv: Sequence[str]) -> Callable[[Run], None]:
     except OSError:
         return lambda run: None
     before = suite_key(argv)
+    files = suite_files(argv) if before else ""
 
     def note_run(run: Run) -> None:
-        if before and run.status and not run.partial and suite_key(argv) == before:
-            write_all(fd, to_json({"run": run.digest, "time": now(), "key": before, "files": suite_files(argv)}).encode() + b"\n")
+        if before and run.status and not run.partial and suite_key(argv) == before and suite_files(argv) == files:
+            write_all(fd, to_json({"run": run.digest, "time": now(), "key": before, "files": files}).encode() + b"\n")
 
     return note_run
 
@@ -16985,7 +17019,7 @@ def check_name(name: str) -> bytes:
     if len(word) > NAME_LIMIT:
         raise CtxError("%s…: too long for a name" % quoted(name[:20]), "ctx q 'search PATTERN' takes any pattern")
     if not rx(_NAME + rb"\Z").match(word) or word.isdigit():
-        last = fsdecode((rx(_NAME).findall(word) or [b"NAME"])[-1])
+        last = fsdecode([b"NAME", *(name for name in rx(_NAME).findall(word) if not name.isdigit())][-1])
         raise CtxError("%s: not a name" % quoted(name), "write one name, as in %s; ctx q 'search PATTERN' takes any pattern" % last)
     return word
 
@@ -17266,10 +17300,11 @@ class Extraction:
     tree-sitter, ast, lexical, or none where the file could not be read as code, with the reason in `why`; `broken` tells that the
     parser met something that it did not understand, so that what is missing may be there."""
 
-    __slots__ = ("engine", "symbols", "calls", "imports", "broken", "why")
+    __slots__ = ("engine", "symbols", "calls", "imports", "broken", "why", "owners")
 
     def __init__(self, engine: str, why: str = "") -> None:
         self.engine = engine
+        self.owners: Optional[Dict[int, Symbol]] = None  # by line, the answers of `around`, once it was asked
         self.symbols: List[Symbol] = []
         self.calls: List[Tuple[str, int]] = []
         self.imports: List[Tuple[str, List[str]]] = []
@@ -17278,11 +17313,12 @@ class Extraction:
 
     def around(self, line: int) -> Optional[Symbol]:
         """The innermost function or class around a line, None when it is in none."""
-        found = None
-        for symbol in self.symbols:
-            if symbol.first <= line <= symbol.last and symbol.kind in _FUNCTIONS + _CONTAINERS:
-                found = symbol
-        return found
+        if self.owners is None:
+            self.owners = {}
+            for symbol in self.symbols:
+                if symbol.kind in _FUNCTIONS + _CONTAINERS:
+                    self.owners.update(dict.fromkeys(range(symbol.first, symbol.last + 1), symbol))
+        return self.owners.get(line)
 
     def named(self, name: str) -> List[Symbol]:
         """What defines a name; `A.b` is b in A."""
@@ -17564,7 +17600,7 @@ def by_lexicon(language: Language, data: bytes) -> Extraction:
             continue
         line += data.count(b"\n", counted, start)
         counted = start
-        if line == taken or data[start:end] in _NO_NAMES:  # `type T = struct` defines one thing
+        if line == taken or (data[start:end] in _NO_NAMES and data[end : end + 1] != b"("):  # `type T = struct` defines one thing
             continue
         taken, first = line, data.rfind(b"\n", 0, start) + 1
         symbol = symbol_on(lines, line, start - first, end - start)
@@ -17580,7 +17616,7 @@ def symbol_on(lines: Sequence[bytes], line: int, column: int, size: int) -> Symb
     return Symbol(fsdecode(text[column : column + size]), kind, line, block_end(lines, line - 1) + 1, line, column, "")
 
 
-_NO_NAMES = frozenset(b"class struct enum union mut self int void bool string static const".split())  # which may follow a word that defines
+_NO_NAMES = frozenset(b"fn class struct enum union mut self int void bool string static const".split())  # which may follow a word that defines
 _KINDS_BY_WORD = dict(
     {name: name for name in ("class", "struct", "interface", "enum", "union", "record", "namespace", "module", "trait", "type", "object", "function", "macro")},
     **{"def": "function", "fn": "function", "func": "function", "fun": "function", "sub": "function", "define": "macro", "mod": "module", "protocol": "interface"},
@@ -17649,12 +17685,13 @@ class TreeReader:
     """The files of a workspace as they are now, and what is extracted from them: each read once; at most
     PARSE_FILES of them, or PARSE_BYTES, are parsed."""
 
-    __slots__ = ("top", "named", "held", "sources", "parsed", "engines", "left", "cheap")
+    __slots__ = ("top", "named", "held", "unread", "sources", "parsed", "engines", "left", "cheap")
 
     def __init__(self, top: str) -> None:
         self.top = top
         self.named: Dict[str, List[str]] = {}  # paths by the name of the file, listed when they are first asked for
         self.held: Dict[str, bytes] = {}
+        self.unread: Set[str] = set()
         self.sources: Dict[str, Source] = {}
         self.parsed: Dict[str, Extraction] = {}
         self.engines: Dict[str, int] = {}
@@ -17662,13 +17699,15 @@ class TreeReader:
         self.cheap = REFINE_BYTES
 
     def data(self, path: str) -> bytes:
-        """The bytes of a file, b"" when it cannot be read."""
+        """The bytes of a file, b"" when it cannot be read, or is none of the workspace's: what names it may be anybody's data."""
         if path not in self.held:
             try:
+                file_below(self.top, path)
                 fd = posix.open(fsencode("%s/%s" % (self.top, path)), posix.O_RDONLY | posix.O_CLOEXEC | posix.O_NOFOLLOW | posix.O_NONBLOCK)
                 file = OpenFile(fd)
                 self.held[path] = file.read(0, min(file.size, CLASSIFY_LIMIT))
-            except OSError:
+            except (OSError, CtxError):
+                self.unread.add(path)
                 self.held[path] = b""
         return self.held[path]
 
@@ -17713,7 +17752,7 @@ class TreeReader:
         """The workspace's own file that an output names, "" when there is none. Of an incomplete path it is the only file whose path ends
         so; of several the one whose directories `hint` names, or that defines what it names."""
         path = relative_to(self.top, path)
-        path = path[2:] if path.startswith("./") else path
+        path = fsdecode(rx(rb"(?:\.\.?/)+").sub(b"", fsencode(path), 1)) if path.startswith(".") else path
         if not path or path.startswith(("/", "<")) or rx(_FOREIGN).search(fsencode(path)):
             return ""
         if exists("%s/%s" % (self.top, path)):
@@ -18476,14 +18515,29 @@ def take_records(_: Answer, words: List[str]) -> Answer:
 def records_of(text: bytes, name: str) -> Rows:
     """Rows from a JSON array, or from lines of JSON; a value that is no object becomes one with the key `value`. Raises CtxError."""
     try:
-        whole = from_json(text)
+        whole = anybodys_json(text)
         values = whole if isinstance(whole, list) else [whole]
     except ValueError:
         try:
-            values = [from_json(line) for line in split_lines(text) if line.strip()]
+            values = [anybodys_json(line) for line in split_lines(text) if line.strip()]
         except ValueError:
             raise CtxError("%s: neither a JSON array nor lines of JSON" % name, "q 'search …' and ctx search look into any text") from None
     return [value if isinstance(value, dict) else {"value": value} for value in values]
+
+
+def anybodys_json(text: bytes) -> Any:
+    """The value of a JSON text, in which half a surrogate pair, that no text can hold, is a replacement character. Raises ValueError."""
+    value = from_json(text)
+    return mended(value) if rx(rb"\\u[dD][89a-fA-F]").search(text) else value
+
+
+def mended(value: Any) -> Any:
+    """A JSON value without halves of surrogate pairs."""
+    if isinstance(value, str):
+        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if isinstance(value, dict):
+        return {mended(key): mended(member) for key, member in value.items()}
+    return [mended(member) for member in value] if isinstance(value, list) else value
 
 
 def count_of(words: Sequence[str], default: int) -> int:
@@ -18511,29 +18565,44 @@ def sort_key(value: Any) -> Tuple[int, Any]:
 
 def with_enclosing(answer: Answer, field: str) -> None:
     """Fill in what is around each site, where that is asked for."""
-    if field == "in" and answer.kind == "sites":
-        for row in answer.rows:
-            if "in" not in row:
-                extraction = answer.reader.extraction(row["path"])
-                symbol = extraction.around(row["line"]) if extraction else None
-                row["in"] = symbol.path if symbol else "" if extraction else "unknown"
+    if field != "in" or answer.kind != "sites":
+        return
+    unknown: Set[str] = set()
+    for row in answer.rows:
+        if "in" not in row:
+            extraction = answer.reader.extraction(row["path"])
+            symbol = extraction.around(row["line"]) if extraction else None
+            row["in"] = symbol.path if symbol else "" if extraction else "unknown"
+            unknown.update(() if extraction else (row["path"],))
+    if unknown:
+        answer.remarks.append("unknown: what is around the lines of %s not parsed; name a path to look there" % plural(len(unknown), "file"))
+
+
+_GROUPED = ("count", "definitions", "uses", "mentions")
+_COUNTED = ("count", "share")
+
+
+def grouped_field(field: str, others: Sequence[str]) -> str:
+    """What the field is called by whose values rows are grouped, beside some others."""
+    return "value" if field in others else field
 
 
 def do_group(answer: Answer, words: List[str]) -> Answer:
     """group FIELD"""
     with_enclosing(answer, words[0])
     groups: Dict[str, Dict[str, Any]] = {}
+    name = grouped_field(words[0], _GROUPED)
     for row in answer.rows:
         value = value_of(row, words[0])
-        group = groups.setdefault(plain_value(value), {words[0]: value, "count": 0})
+        group = groups.setdefault(plain_value(value), {name: value, "count": 0})
         group["count"] += 1
         if answer.kind == "sites":
             label = group_of(row)
             group[label] = group.get(label, 0) + 1
-    answer.kind, answer.rows = "records", sorted(groups.values(), key=lambda group: (-group["count"], sort_key(group[words[0]])))
+    answer.kind, answer.rows = "records", sorted(groups.values(), key=lambda group: (-group["count"], sort_key(group[name])))
     if any("uses" in row or "definitions" in row for row in answer.rows):
         labels = ("definitions", "uses", "mentions")
-        answer.rows = [dict({words[0]: row[words[0]], "count": row["count"]}, **{label: row.get(label, 0) for label in labels}) for row in answer.rows]
+        answer.rows = [dict({name: row[name], "count": row["count"]}, **{label: row.get(label, 0) for label in labels}) for row in answer.rows]
     return answer
 
 
@@ -18544,10 +18613,10 @@ def do_histogram(answer: Answer, words: List[str]) -> Answer:
     for row in answer.rows:
         value = plain_value(value_of(row, words[0]))
         counts[value] = counts.get(value, 0) + 1
-    most = max(counts.values(), default=1)
+    most, name = max(counts.values(), default=1), grouped_field(words[0], _COUNTED)
     answer.kind = "records"
     answer.rows = [
-        {words[0]: value, "count": count, "share": "█" * max(1, 20 * count // most)} for value, count in sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
+        {name: value, "count": count, "share": "█" * max(1, 20 * count // most)} for value, count in sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
     ]
     return answer
 
@@ -18620,12 +18689,16 @@ def do_distinct(answer: Answer, words: List[str]) -> Answer:
     return answer
 
 
+def listed(row: Dict[str, Any], field: str) -> List[Any]:
+    """The values of a field: those of a list, else the one, none where it is empty."""
+    value = row.get(field)
+    return value if isinstance(value, list) else [value] if value else []
+
+
 def paths_of(row: Dict[str, Any]) -> List[str]:
     """The files that a row is about: its own, those of its frames, those of a commit."""
-    own = [row["path"]] if isinstance(row.get("path"), str) and row["path"] else []
-    frames = [frame.rpartition(":")[0] for frame in row.get("frames", ()) if isinstance(frame, str)]
-    touched = [path for path in row.get("files", ()) if isinstance(path, str)] if isinstance(row.get("files"), list) else []
-    return list(dict.fromkeys(own + frames + touched))
+    own, frames, touched = ([text for text in listed(row, field) if isinstance(text, str) and text] for field in ("path", "frames", "files"))
+    return list(dict.fromkeys(own + [frame.rpartition(":")[0] or frame for frame in frames] + touched))
 
 
 def do_files(answer: Answer, words: List[str]) -> Answer:
@@ -18672,13 +18745,12 @@ def do_in_changed(answer: Answer, words: List[str]) -> Answer:
 def do_shared_cause(answer: Answer, words: List[str]) -> Answer:
     """shared-cause"""
     groups: Dict[str, Dict[str, Any]] = {}
-    placed = [row for row in answer.rows if row.get("frames") or row.get("line") or row["message"]]
+    placed = [row for row in answer.rows if row.get("frames") or row.get("line") or row.get("message")]
     for row in placed or answer.rows:  # what has no place and says nothing only holds others that failed
-        own = ["%s:%d" % (row["path"], row["line"])] if row.get("line") and exists("%s/%s" % (answer.reader.top, row["path"])) else []
-        *callers, frame = row.get("frames") or own or ["unknown"]
-        group = groups.setdefault(frame, {"frame": frame, "count": 0, "message": row["message"], "identities": [], "callers": callers[::-1]})
+        *callers, frame = frames_of(row, answer.reader) or ["unknown"]
+        group = groups.setdefault(frame, {"frame": frame, "count": 0, "message": plain_value(row.get("message", "")), "identities": [], "callers": callers[::-1]})
         group["count"] += 1
-        group["identities"].append(row["identity"])
+        group["identities"].append(plain_value(row.get("identity", "")))
     answer.rows = sorted(groups.values(), key=lambda group: (-group["count"], group["frame"]))
     return answer
 
@@ -18688,11 +18760,11 @@ def do_trace(answer: Answer, words: List[str]) -> Answer:
     lines: List[str] = []
     ages = commit_ages(answer.reader.top, COMMITS_MOST)
     for number, row in enumerate(answer.rows[:TRACED]):
-        names = [plain_value(name) for name in row.get("identities", ())]
+        names = [plain_value(name) for name in listed(row, "identities") or listed(row, "identity")]
         message = fsdecode(clip(fsencode(plain_value(row.get("message", ""))), SITE_WIDTH))
-        lines += ["%s: %s" % (plural(row.get("count", 1), "failure"), message), "  " + first_few(names)]
+        lines += ["%s: %s" % (plural(max(1, len(names)), "failure"), message), "  " + first_few(names)]
         place = frame_of(row, answer.reader)
-        told = traced(answer.reader, *place, row.get("callers", ()), 0 if number else TRACE_AROUND, ages) if place else ["  where is unknown: no line of this workspace is a frame of it"]
+        told = traced(answer.reader, *place, listed(row, "callers") or frames_of(row, answer.reader)[-2::-1], 0 if number else TRACE_AROUND, ages) if place else ["  where is unknown: no line of this workspace is a frame of it"]
         lines += [line for line in told if not (line.startswith("  last change: ") and line in lines)]
     if len(answer.rows) > TRACED:
         answer.remarks.append("only the first %d of %s" % (TRACED, plural(len(answer.rows), "cause")))
@@ -18705,9 +18777,15 @@ def answer_text(answer: Answer, lines: Iterable[str]) -> Answer:
     return answer
 
 
+def frames_of(row: Dict[str, Any], reader: TreeReader) -> List[str]:
+    """The frames of a failure, the deepest last; of one that names none its own place, where that is one of the workspace."""
+    own = "%s:%s" % (row.get("path"), row.get("line"))
+    return list(map(plain_value, listed(row, "frames"))) or [own] * bool(spot_of(own, reader))
+
+
 def frame_of(row: Dict[str, Any], reader: TreeReader) -> Optional[Tuple[str, int]]:
-    """The deepest frame of a cause, None when no file has that line (any more)."""
-    return spot_of(plain_value(row.get("frame", "")), reader)
+    """The deepest frame of a cause or a failure, None when no file has that line (any more)."""
+    return spot_of(plain_value(row["frame"]) if "frame" in row else (frames_of(row, reader) or [""])[-1], reader)
 
 
 def spot_of(text: str, reader: TreeReader) -> Optional[Tuple[str, int]]:
@@ -18760,9 +18838,10 @@ def numbered(reader: TreeReader, path: str, lines: Iterable[int], marked: int = 
 
 class Callee:
     """A definition that calls lead to from a frame: how many of them, the call (path, line) nearest to it, why the name there is this one
-    ("by name" where nothing says so, of it or of one before it), and its newest change if that is no older than those of the frame."""
+    ("by name" where nothing says so, of it or of one before it), what it calls, which frames lead to it, and its newest change if that is no older
+    than those of the frame."""
 
-    __slots__ = ("path", "symbol", "depth", "call", "link", "change")
+    __slots__ = ("path", "symbol", "depth", "call", "link", "calls", "frames", "change")
 
     def __init__(self, path: str, symbol: Symbol, depth: int, call: Tuple[str, int], link: str) -> None:
         self.path = path
@@ -18770,6 +18849,8 @@ class Callee:
         self.depth = depth
         self.call = call
         self.link = link
+        self.calls: List[Callee] = []
+        self.frames: Set[int] = set()
         self.change: Optional[LineChange] = None
 
     @property
@@ -18777,10 +18858,13 @@ class Callee:
         """The link, if it is but a name."""
         return self.link if self.link == _LINKS[-1] else ""
 
+    def is_around(self, other: Callee) -> bool:
+        """Whether another callee stands inside of this one."""
+        return other is not self and other.path == self.path and self.symbol.first <= other.symbol.first and other.symbol.last <= self.symbol.last
+
     def holds(self, other: Callee) -> bool:
         """Whether another callee stands inside of this one, with all that was changed here."""
-        is_inner = other is not self and other.path == self.path and self.symbol.first <= other.symbol.first and other.symbol.last <= self.symbol.last
-        return is_inner and bool(other.change) and set(self.changed) <= set(range(other.symbol.first, other.symbol.last + 1))
+        return self.is_around(other) and bool(other.change) and set(self.changed) <= set(range(other.symbol.first, other.symbol.last + 1))
 
     @property
     def changed(self) -> List[int]:
@@ -18797,11 +18881,12 @@ def do_callees(answer: Answer, words: List[str]) -> Answer:
     date(reader, frames, found)
     rank(found)
     shown = found[: CHANGED_CALLEES if found and found[0].changed else CALLEES]
+    bodies = [callee_body(reader, callee) if callee.changed or not shown[0].changed else [] for callee in shown]
     lines: List[str] = []
     left = CALLEE_LINES
-    for callee in shown:
-        body = callee_body(reader, callee) if callee.changed or not shown[0].changed else []
-        body = body[: left if left >= min(len(body), CALLEE_LINES // 2) else 0]
+    is_whole = any(0 < len(body) <= left for body in bodies)
+    for callee, body in zip(shown, bodies):
+        body = [] if len(body) > left and (is_whole or left < CALLEE_LINES // 2) else body[:left]  # half of a body is better than none, and no better
         lines += [*callee_lines(reader, callee, not body), *numbered(reader, callee.path, body)]
         left -= len(body)
     if len(found) > len(shown):
@@ -18810,33 +18895,49 @@ def do_callees(answer: Answer, words: List[str]) -> Answer:
 
 
 def rank(found: List[Callee]) -> None:
-    """Order callees: what was changed last before what nothing is known of, what is no
-    test before what is one, then what is sure, then what is nearest. Of two around the same change the inner
-    one has it."""
+    """Order callees: what was changed last before what nothing is known of, what is no test before what is one, what more failures lead to,
+    then what is sure, what is around no other, which is read with it, and what is nearest. Of two around the same change the inner one has it."""
     for outer in found:
         if any(outer.holds(inner) for inner in found if outer.changed):
             outer.change = None
-    found.sort(key=lambda callee: (callee.change.age if callee.change else COMMITS_MOST, bool(rx(_IN_TESTS).search(fsencode(callee.path))), callee.doubt, callee.depth))
+    holds = {(outer.path, outer.symbol.first): any(outer.is_around(inner) for inner in found) for outer in found}
+    found.sort(key=lambda callee: (callee.change.age if callee.change else COMMITS_MOST, bool(rx(_IN_TESTS).search(fsencode(callee.path))), -len(callee.frames), callee.doubt, holds[callee.path, callee.symbol.first], callee.depth))
 
 
 def callees_of(reader: TreeReader, frames: Sequence[Tuple[str, int]]) -> List[Callee]:
     """The definitions that calls near some frames lead to, within REACH calls, the nearest first."""
     found: Dict[Tuple[str, int], Callee] = {}
     around = [(path, symbol.first) for path, symbol in ((path, function_at(reader, path, line)) for path, line in frames) if symbol]
-    level = [(path, "", calls_near(reader, path, line)) for path, line in frames]
+    nearest_ones: List[List[Callee]] = [[] for _ in frames]  # what each frame itself calls
+    level = [(path, "", calls_near(reader, path, line), into) for (path, line), into in zip(frames, nearest_ones)]
     for depth in range(1, REACH + 1):
-        names = list(dict.fromkeys(name for _, _, calls in level for name, _ in calls))
+        names = list(dict.fromkeys(name for _, _, calls, _ in level for name, _ in calls))
         homes = definitions_of(reader, names) if names else {}
         fresh: List[Callee] = []
-        for path, doubt, calls in level:
+        for path, doubt, calls, into in level:
             lone = {homes[name][0][0] for name, _ in calls if len({alias for alias, _, _ in homes.get(name, ())}) == 1}
             for name, line in calls:
                 for home, symbol, link in meant(reader, path, name, homes.get(name, []), lone):
-                    if (home, symbol.first) not in found and (home, symbol.first) not in around:
-                        fresh.append(Callee(home, symbol, depth, (path, line), doubt or link))
-                        found[home, symbol.first] = fresh[-1]
-        level = [(callee.path, callee.doubt, calls_in(reader, callee.path, callee.symbol.first, callee.symbol.last)) for callee in fresh]
+                    place = home, symbol.first
+                    if place in around:
+                        continue
+                    if place not in found:
+                        found[place] = Callee(home, symbol, depth, (path, line), doubt or link)
+                        fresh.append(found[place])
+                    into.append(found[place])
+        level = [(callee.path, callee.doubt, calls_in(reader, callee.path, callee.symbol.first, callee.symbol.last), callee.calls) for callee in fresh]
+    for number, callees in enumerate(nearest_ones):
+        mark_reached(number, callees)
     return list(found.values())
+
+
+def mark_reached(number: int, callees: Iterable[Callee]) -> None:
+    """Note the number of a frame at all that calls from it lead to, within REACH calls, the first of which are to `callees`."""
+    for _ in range(REACH):
+        callees = {callee for callee in callees if number not in callee.frames}
+        for callee in callees:
+            callee.frames.add(number)
+        callees = [inner for callee in callees for inner in callee.calls]
 
 
 def function_at(reader: TreeReader, path: str, line: int) -> Optional[Symbol]:
@@ -18925,9 +19026,10 @@ def meant(reader: TreeReader, path: str, name: str, homes: Sequence[Meaning], lo
     """The definitions that a name called in the file `path` means: those with the closest link to it, of several those in a file that
     alone defines something else called there (`lone`). What only declares it is none: others carry it out."""
     groups: Dict[str, List[Tuple[str, Symbol]]] = {}
+    is_ambiguous = len({alias for alias, _, _ in homes if not rx(_IN_TESTS).search(fsencode(alias))}) > 1
     for alias, home, symbol in homes:
         link = link_to(reader, path, alias, name)
-        if len(homes) > 1 and link in _LINKS[1:4] and lone and home not in lone:
+        if is_ambiguous and link in _LINKS[1:4] and lone and home not in lone:
             link = _LINKS[-1]
         if symbol.kind in _FUNCTIONS and (link != _LINKS[-1] or not rx(_IN_TESTS).search(fsencode(home))):
             groups.setdefault(link, []).append((home, symbol))
@@ -18951,9 +19053,21 @@ def link_to(reader: TreeReader, path: str, home: str, name: str) -> str:
     packages = {bytes(found.group(1)) if found else b"" for found in (rx(_PACKAGE).search(reader.data(file)) for file in (path, home))}
     if path.endswith((".java", ".kt")) and len(packages) == 1 and b"" not in packages:
         return "same package"
+    if home.endswith(".rs"):
+        crate = crate_of(reader, home)
+        if crate and path.endswith(".rs") and path.rpartition("src/")[0] == home.rpartition("src/")[0] and "src/" in path:
+            return "same package"
+        if crate in {module.partition("::")[0] for module, _ in extraction.imports}:
+            return "of an imported package"
     folder = home.split("/")[:-1]
     is_inside = any(parts and folder[-len(parts) :] == parts for parts in (segments(module) for module, _ in extraction.imports))
     return "of an imported package" if is_inside else _LINKS[-1]
+
+
+def crate_of(reader: TreeReader, path: str) -> str:
+    """What the crate of a Rust file below `src` is called where it is used, "" where that is not known."""
+    name = rx(rb'(?m)^name\s*=\s*"([^"]+)"').search(reader.data(path.rpartition("src/")[0] + "Cargo.toml"))
+    return fsdecode(name.group(1)).replace("-", "_") if name else ""
 
 
 def is_declared(reader: TreeReader, path: str, symbol: Symbol) -> bool:
@@ -19012,7 +19126,7 @@ def callee_body(reader: TreeReader, callee: Callee) -> List[int]:
 
 def do_touched(answer: Answer, words: List[str]) -> Answer:
     """touched"""
-    wanted = {path for row in answer.rows for path in paths_of(row)}
+    wanted = {path for row in answer.rows for path in paths_of(row) if path[0] != "/" and ".." not in path.split("/")}
     found = commit_files(answer.reader.top, COMMITS_MOST, sorted(wanted)) if wanted else []
     if found is None:
         raise CtxError("touched: unknown, git cannot tell", "go into a git work tree that has commits")
@@ -19050,10 +19164,11 @@ def do_def(answer: Answer, words: List[str]) -> Answer:
     """def"""
     rows = []
     for row in answer.rows:
-        path, *names = row["identity"].split("::") if "::" in row["identity"] else [row["path"]]
+        identity, line = plain_value(row.get("identity", "")), row.get("line")
+        path, *names = identity.split("::") if "::" in identity else [plain_value(row.get("path", ""))]
         name = ".".join(names).partition("[")[0]
-        extraction = answer.reader.extraction(path) if names or row["line"] else None
-        around = extraction.around(row["line"]) if extraction and not names else None
+        extraction = answer.reader.extraction(path) if names or line else None
+        around = extraction.around(line) if extraction and isinstance(line, int) and not names else None
         found = (extraction.named(name) if names else [around] if around else []) if extraction else []
         rows += [symbol_row(path, symbol, extraction) for symbol in found if extraction]
     unique = {(row["path"], row["line"], row["name"]): row for row in rows}
@@ -19067,6 +19182,8 @@ def do_get(answer: Answer, words: List[str]) -> Answer:
     left = TEXT_MOST
     for row in answer.rows:
         source = answer.reader.source(row["path"])
+        if row["path"] in answer.reader.unread:
+            continue
         first = row.get("line", 1)
         last = row.get("last", first if answer.kind == "sites" else max(source.lines, 1))
         start, end = source.start_of(first), source.start_of(last + 1)
@@ -19077,11 +19194,11 @@ def do_get(answer: Answer, words: List[str]) -> Answer:
         rows.append({"text": answer.reader.address(row["path"], first, last) + ":"})
         shown = veiled(source, start, end)[0] if start < end else b""
         rows += [{"text": "  " + visible(line)} for line in split_lines(shown)]
+    answer.remarks += unread_remarks(sorted(answer.reader.unread))
     answer.kind, answer.rows = "text", rows
     return answer
 
 
-_GROUPED = ("count", "definitions", "uses", "mentions")
 _SOURCE_STAGES = [
     Stage("refs NAME|NAME… [PATH…]", (), "sites", _SITE, 1, 9, take_refs, "every file of the workspace, once; %d files parsed" % PARSE_FILES),
     Stage("def NAME [PATH…]", (), "symbols", _SYMBOL, 1, 9, take_def, "every file of the workspace, once; %d files parsed" % PARSE_FILES),
@@ -19102,7 +19219,7 @@ _FURTHER_STAGES = [
     Stage("sort [-]FIELD", _ROW_KINDS, "", None, 1, 1, do_sort, "as many rows as came"),
     Stage("count", _ROW_KINDS, "records", ("count",), 0, 0, do_count, "one row"),
     Stage("distinct FIELD", _ROW_KINDS, "", None, 1, 1, do_distinct, "no more rows than came"),
-    Stage("histogram FIELD", _ROW_KINDS, "records", ("count", "share"), 1, 1, do_histogram, "one row for each value"),
+    Stage("histogram FIELD", _ROW_KINDS, "records", _COUNTED, 1, 1, do_histogram, "one row for each value"),
     Stage("files", _ROW_KINDS, "files", _FILE, 0, 0, do_files, "one row for each file"),
     Stage("in PATTERN", _ROW_KINDS, "", None, 1, 1, do_in, "no more rows than came"),
     Stage("in-changed [COMMIT]", _ROW_KINDS, "", None, 0, 1, do_in_changed, "no more rows than came; git status, once"),
@@ -19187,7 +19304,7 @@ def fields_after(stage: Stage, words: Sequence[str], fields: Fields) -> Fields:
     """The fields of the rows that a stage gives."""
     if stage.takes and not stage.gives:
         return fields
-    return (words[0], *stage.fields) if stage.name in ("group", "histogram") and stage.fields else stage.fields
+    return (grouped_field(words[0], stage.fields), *stage.fields) if stage.name in ("group", "histogram") and stage.fields else stage.fields
 
 
 def known_stage(words: Sequence[str], table: Sequence[Stage], label: str) -> Stage:
@@ -19266,18 +19383,21 @@ _VIEW_LABELS = ("definitions:", "uses:", *["mentions:"] * 4, "other hits:", "oth
 
 
 class SearchView:
-    """What a search printed, seen by class and file. A line counts as a hit where it begins with the name of a file that exists; any other is kept
-    as it is. Nothing is dropped: what is not shown is counted, and the run has it."""
+    """What a search printed, seen by class and file. A line counts as a hit where it begins with the name of a file that exists, or stands below
+    one; any other is kept as it is. Nothing is dropped: what is not shown is counted, and the run has it."""
 
-    __slots__ = ("names", "where", "only", "rows", "counts", "hits", "total", "files", "searched", "secrets")
+    __slots__ = ("names", "where", "only", "rows", "counts", "hits", "total", "is_plain", "is_tally", "below", "files", "searched", "secrets")
 
     def __init__(self, names: Sequence[bytes], where: str = "", only: bytes = b"") -> None:
         self.names = names
         self.where = where  # the directory in which the search ran, "" for this one
         self.only = only if only and is_file(self.file_of(only)) else b""  # the one file that was searched, whose name no line has
+        self.below = b""  # the file that was named last on a line of its own, as with --heading
         self.rows: List[Tuple[int, bytes]] = []  # (class, or _NO_HIT; the line as it was printed), the first SITES_KEPT
         self.counts: Dict[bytes, int] = {}  # hits in each file
         self.hits = self.total = 0
+        self.is_plain = False  # whether nearly every line is a hit, so that lines may be put in another order: context belongs to the lines around it
+        self.is_tally = True  # whether lines are numbers of hits
         self.files: Dict[bytes, bool] = {}
         self.searched: Dict[bytes, Tuple[Dict[int, int], Dict[bytes, int]]] = {}
         self.secrets = 0
@@ -19287,31 +19407,50 @@ class SearchView:
         for _, window in source.line_windows():
             for line in split_lines(window):
                 self.total += 1
-                found = self.place_of(line)
+                found = self.place_of(strip_ansi(line) if b"\x1b" in line else line)
                 if found:
-                    self.counts[found[0]] = self.counts.get(found[0], 0) + 1
-                    self.hits += 1
+                    self.count(*found)
                 if len(self.rows) < SITES_KEPT:
                     self.rows.append((self.class_of(*found) if found else _NO_HIT, line))
+        self.is_plain = self.hits * 10 >= self.total * 9 and not self.below
+        if self.is_tally:
+            self.counts = {path: count for path, count in self.counts.items() if count}
+            self.hits = sum(self.counts.values())
 
-    @property
-    def is_plain(self) -> bool:
-        """Whether nearly every line is a hit, so that lines may be put in another order: context belongs to the lines around it."""
-        return self.hits * 10 >= self.total * 9
+    def count(self, path: bytes, number: int, text: bytes) -> None:
+        """Count a hit; where every one is a number, and of another file, as with `grep -c`, so many."""
+        if self.is_tally and (number or path in self.counts or not text.isdigit() or len(text) > 9):
+            self.is_tally, self.counts = False, dict.fromkeys(self.counts, 1)
+        self.counts[path] = int(text) if self.is_tally else self.counts.get(path, 0) + 1
+        self.hits += 1
 
     def place_of(self, line: bytes) -> Optional[Tuple[bytes, int, bytes]]:
-        """(path, number, text) of `path:number:text`, or of `path:text` with the number 0; the path may hold colons, and must be a file."""
-        start = line.find(b":", 0, 4 * KIB)
-        while start > 0:
-            path = line[:start]
+        """(path, number, text) of `path:number:text`, or of `path:text` with the number 0; the path may hold colons, and must be a file. A NUL
+        may stand for the colon; or the path stands above, on a line of its own."""
+        at = self.name_end(line)
+        if at:
+            number = rx(rb"[:\0](\d{1,9})([:\0-])").match(line, at)
+            if number and number.group(2) == b"-":
+                if not line[at]:  # a context: its dash would be in place of the colon that is a NUL here
+                    return None
+                number = None
+            return (line[:at], int(number.group(1)), line[number.end() :]) if number else (line[:at], 0, line[at + 1 :])
+        if len(line) < 4 * KIB and is_file(self.file_of(line)):
+            self.below = line
+            return None
+        path = self.below or self.only
+        number = rx(rb"(\d{1,9}):").match(line) if path else None
+        return (path, int(number.group(1)), line[number.end() :]) if number else None
+
+    def name_end(self, line: bytes) -> int:
+        """Where the name of a file ends with which a line begins, 0 where it begins with none."""
+        for end in rx(rb"[:\0]").finditer(line, 1, 4 * KIB):
+            path = line[: end.start()]
             if path not in self.files:
                 self.files[path] = is_file(self.file_of(path))
             if self.files[path]:
-                number = rx(rb":(\d{1,9}):").match(line, start)
-                return (path, int(number.group(1)), line[number.end() :]) if number else (path, 0, line[start + 1 :])
-            start = line.find(b":", start + 1, 4 * KIB)
-        number = rx(rb"(\d{1,9}):").match(line) if self.only else None
-        return (self.only, int(number.group(1)), line[number.end() :]) if number else None
+                return int(end.start())
+        return 0
 
     def file_of(self, path: bytes) -> bytes:
         """Where a file is that the search named."""
@@ -19434,16 +19573,14 @@ def show_search(capture: Capture, steps: Sequence[QueryStep], settings: Settings
     stream, content = run.streams[0], settings["budget", "content"]
     view = SearchView(names_sought(steps), "", only_path(steps))
     if stream in ("stdout", "output"):
-        is_large = capture.mode != "pass" and capture.total > content
+        is_large = capture.mode != "pass" and run.source(stream).size > content
         if window and capture.mode == "hold" and (is_large or run.source(stream).lines > abs(window)):
             view.read(run.source(stream))
             lines = view.within(run, stream, window, content // 2)
         elif is_large:
             lines = view_of_run(view, run, stream, settings)
     if lines:
-        errors = run.source("stderr") if "stderr" in run.streams else Source.of_bytes("stderr", b"")
-        for _, data in errors.chunks():
-            capture.show(2, data)
+        capture.emit_rest("stderr")
         capture.show(1, "".join(line + "\n" for line in lines).encode("utf-8", "backslashreplace"))
         if view.secrets:
             capture.complain("%s redacted" % plural(view.secrets, "secret"))
@@ -19691,6 +19828,7 @@ PLAN_TOKENS_MAX = 8000
 NODE_TOKENS = 48  # of the line that each node has in the digest, whatever the budget
 NODE_WIDTHS = ((4, 160), (2, 60), (1, 0))  # such a line: ids behind its arrow and characters of the reason, less where the budget is small
 PLAN_BYTES = MIB  # of a plan's text
+PLAN_DEPTH = 4  # of the objects and lists that a plan is made of
 
 _NODE_ID = {"type": "string", "pattern": "^[a-z][a-z0-9-]{0,23}$"}
 _LINE = {"type": "string", "minLength": 1, "maxLength": 4096}
@@ -19795,18 +19933,35 @@ def member_mistakes(value: Dict[str, Any], schema: Dict[str, Any], at: str) -> I
     if choice and sum(key in value for key in choice) != 1:
         yield at, "not exactly one of %s" % ", ".join(choice), "write one of them"
     for key, member in value.items():
-        place = "%s/%s" % (at, key.replace("~", "~0").replace("/", "~1"))
+        place = at + pointer_step(key)
         if key in known:
             yield from shape_mistakes(member, known[key], place)
         else:
             yield place, "unknown key %s" % quoted(key), nearest(key, list(known), "its keys are")
 
 
+def repeated_keys(text: str, start: int, at: str, depth: int = PLAN_DEPTH) -> Iterator[Mistake]:
+    """Where an object of a JSON text has a key twice, of which a reader sees but the last."""
+    seen: Set[str] = set()
+    start = skip_space(text, start)
+    for key, first, _ in members(text, start) if depth else ():
+        place = at + pointer_step(key)
+        if key in seen:
+            yield place, "%s is there twice" % quoted(key), "leave one of them"
+        seen.add(key)
+        yield from repeated_keys(text, first, place, depth - 1)
+
+
+def pointer_step(key: str) -> str:
+    """A key as a step of a JSON pointer."""
+    return "/" + key.replace("~", "~0").replace("/", "~1")
+
+
 def without(value: Dict[str, Any], at: str, wrong: Sequence[str], schema: Dict[str, Any]) -> Dict[str, Any]:
     """An object of a schema without those of its members that are wrong, a list with one of them altogether."""
     kept = {}
     for key, member in value.items():
-        place = "%s/%s" % (at, key.replace("~", "~0").replace("/", "~1"))
+        place = at + pointer_step(key)
         known = schema["properties"].get(key, {})
         if isinstance(member, dict) and known.get("type") == "object":
             kept[key] = without(member, place, wrong, known)
@@ -19886,11 +20041,11 @@ class Plan:
         self.vague: Set[str] = set()  # nodes with which something is wrong, so that nobody knows their rows
         self.results: Dict[str, NodeResult] = {}
         try:
-            value = from_json(data)
+            value = anybodys_json(data)
         except ValueError as error:
             self.mistakes: List[Mistake] = [("", "not JSON%s" % ("" if str(error) == "not JSON" else " (%s)" % error), "write an object as docs/plan.schema.json has it")]
             return
-        self.mistakes = list(shape_mistakes(value, PLAN_SCHEMA))
+        self.mistakes = [*repeated_keys(data.decode("utf-8", "surrogateescape"), 0, ""), *shape_mistakes(value, PLAN_SCHEMA)]
         if not isinstance(value, dict) or not isinstance(value.get("nodes"), list):
             return
         wrong = [at for at, _, _ in self.mistakes]
@@ -20002,7 +20157,7 @@ def query_mistakes(plan: Plan, node: Node) -> Iterator[Mistake]:
         if any(name in plan.vague for name in names):
             plan.vague.add(node.id)
             return
-        if stages[0][0][:1] == "@" and names[0] not in plan.nodes:
+        if names and stages[0][0][:1] == "@" and names[0] not in plan.nodes:
             yield from plan.not_earlier("/query", names[0])
             return
         steps = check_stages(stages, node.sources)

@@ -272,3 +272,45 @@ def test_without_a_store_the_search_passes(box):
     box.store.mkdir(mode=0o500)
     done = box.ctx("q", "refs total", "--from", "--", "grep", "-rn", "total", ".", env={"TMPDIR": "/nowhere"})
     assert done.stdout == box.plain(["grep", "-rn", "total", "."]).stdout
+
+
+@TOOLS
+@pytest.mark.parametrize("argv", [["rg", "-n", "--color=always"], ["grep", "-rn", "--color=always"], ["grep", "-rZ"], ["rg", "-n0"], ["git", "grep", "-nz"], ["rg", "-n", "--heading"],
+                                  ["git", "grep", "-n", "--heading"], ["rg", "-p"], ["rg", "-n0A1"], ["grep", "-rnZA1"]], ids=" ".join)  # fmt: skip
+def test_hits_are_counted_however_their_files_are_named(box, argv):
+    flood(box, files=60)
+    subprocess.run(["git", "add", "."], cwd=str(box.work), check=True)
+    names = ["f%02d.py" % i for i in range(60)]
+    text = box.ctx("q", "refs total", "--from", "--", *argv, "total", "--", *names).stdout.decode()
+    assert " 1,920 hits in 60 files\n" in text and "\n  f07.py: 32\n" in text
+
+
+@TOOLS
+@pytest.mark.parametrize("argv", [["grep", "-c"], ["rg", "-c"], ["git", "grep", "-c"]], ids=" ".join)
+def test_numbers_of_hits_are_such(box, argv):
+    flood(box, files=600)
+    subprocess.run(["git", "add", "."], cwd=str(box.work), check=True)
+    (box.work / "f07.py").write_text("nothing\n")
+    done = box.ctx("q", "--lines", "5", "refs total", "--from", "--", *argv, "total", "--", *["f%02d.py" % i for i in range(600)])
+    assert re.match(rb"\[ctx run:\w+\] [\d,]+ lines, 19,168 hits in 599 files, 4 shown;", done.stdout)
+
+
+def test_a_small_output_beside_a_flood_of_errors_is_as_it_was(box):
+    script = "import sys; sys.stderr.write('no\\n' * 9000); print('a.py:1:total'); sys.exit(1)"
+    for words in ([sys.executable, "-c", script], [sys.executable, "-c", script.replace("print", "str")]):
+        plain, done = box.plain(words), box.ctx("q", "refs total", "--from", "--", *words)
+        assert (done.returncode, done.stdout, done.stderr) == (plain.returncode, plain.stdout, plain.stderr)
+
+
+@can_read_toml
+def test_errors_that_were_shown_already_are_not_shown_again(box):
+    box.config("[budget]\nhold = 1\n")
+    script = "import sys, time; sys.stderr.write('no\\n'); sys.stderr.flush(); time.sleep(2); print('a.py:1:total\\n' * 9000); sys.stderr.write('end\\n')"
+    done = box.ctx("q", "refs total", "--from", "--", sys.executable, "-c", script)
+    assert done.stderr == b"no\nend\n" and b"\nhits in each file:\n  a.py: 9000\n" in done.stdout
+
+
+def test_a_long_row_of_digits_is_no_number_of_hits(box):
+    (box.work / "a.py").write_text("1" * 20_000 + "\n")
+    done = box.ctx("q", "refs total", "--from", "--", "grep", "-H", "1", "a.py")
+    assert done.returncode == 0 and b": 1 line, 1 hit in 1 file\n" in done.stdout

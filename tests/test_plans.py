@@ -118,7 +118,7 @@ def test_output_cannot_pass_for_a_step_or_a_receipt(box):
 
 @pytest.mark.parametrize("name", ["SIGTERM", "SIGINT", "SIGHUP"])
 def test_a_signal_reaches_the_step_and_ends_the_sequence(box, name):
-    process = box.start("seq", "--step", "echo early; touch ready; exec sleep 600", "--step", "touch never")
+    process = box.start("seq", "--step", "echo early; : > ready; exec sleep 600", "--step", "touch never")
     wait_for(lambda: (box.work / "ready").exists())
     process.send_signal(getattr(signal, name))
     out = process.communicate(timeout=60)[0].decode()
@@ -140,7 +140,7 @@ def test_steps_that_a_signal_kept_from_being_begun_are_no_success(box, keep_goin
 
 
 def test_an_interrupt_from_the_terminal(box):
-    terminal = box.terminal(*program(), "seq", "--step", "echo early; touch ready; exec sleep 600", "--step", "touch never")
+    terminal = box.terminal(*program(), "seq", "--step", "echo early; : > ready; exec sleep 600", "--step", "touch never")
     wait_for(lambda: (box.work / "ready").exists())
     terminal.type(b"\x03")
     assert terminal.finish() == 130 and b"1 not run" in terminal.seen and not (box.work / "never").exists()
@@ -270,6 +270,13 @@ MISTAKES = [
     (plan_of(dict(Q, foreach={"node": "z"}, needs=[1, "q"])), ["/nodes/0/foreach", "/nodes/0/needs/0", "/nodes/0/foreach/node", "/nodes/0/query"]),
     (plan_of(dict(Q, id="a", query="@b | count"), dict(Q, id="b", query="@a | count")), ["/nodes/0/query"]),
     (plan_of(5, {"id": 5, "query": "files"}, {"query": "fles"}), ["/nodes/0", "/nodes/1/id", "/nodes/2"]),
+    # of a key that is there twice a reader of JSON sees but the last
+    (b'{"schema": "x", "schema": "ctx.plan/v1", "nodes": [ {"id": "a", "query": "files"}, {"id": "b", "run": "touch here",\n "query": "files", "run": "touch here"}]}',
+     ["/schema", "/nodes/1/run", "/nodes/1"]),
+    (b'{"schema": "ctx.plan/v1", "nodes": [{"id": "a", "query": "files", "when": {"node": "a", "node": "b", "count": "> 0"}, "~/": {"x": 1}, "~/": 2}]}',
+     ["/nodes/0/when/node", "/nodes/0/~0~1", "/nodes/0/~0~1"]),
+    (plan_of(dict(Q, query="\n"), dict(Q, id="r", query=" | | ")), ["/nodes/0/query", "/nodes/1/query"]),
+    (plan_of(dict(Q, query="files '\ud800 \ud83d\ude00'"), {"id": "r\udbff", "query": "files", "\ud800": 1}), ["/nodes/1/id", "/nodes/1/\ufffd"]),
 ]  # fmt: skip
 
 

@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -354,9 +355,9 @@ FAULTY = {"python": "function add  repo:shop/cart.py", "go": "function add  repo
           "ruby": "method Cart.add  repo:lib/cart.rb", "java": "method Cart.add  repo:main/shop/Cart.java", "typescript": "function add  repo:src/cart.ts"}  # fmt: skip
 
 
-def callees_at(top, frame):
+def callees_at(top, *frames):
     answer = ctx.Answer("records", ctx.TreeReader(str(top)))
-    answer.rows = [{"frame": frame}]
+    answer.rows = [{"frame": frame} for frame in frames]
     return [row["text"] for row in ctx.do_callees(answer, []).rows]
 
 
@@ -476,6 +477,36 @@ def test_what_callees_does_not_show_is_counted(shop):
     assert callees_at(shop, "test_a.py:5")[-1] == "and 3 more"
 
 
+def test_what_more_failures_lead_to_stands_before_what_is_nearer(shop):
+    lay_out(shop, {"a.py": "def one(x):\n    return both(x)\n\n\ndef two(x):\n    return both(x)\n\n\ndef both(x):\n    return x\n",
+                   "test_a.py": "from a import *\n\n\ndef test_one():\n    assert one(1) == 2\n\n\ndef test_two():\n    assert two(1) == 2\n"})  # fmt: skip
+    assert [line.split()[1] for line in callees_at(shop, "test_a.py:5", "test_a.py:9") if "repo:" in line] == ["both", "one", "two"]
+    assert [line.split()[1] for line in callees_at(shop, "test_a.py:5") if "repo:" in line] == ["one", "both"]
+
+
+def test_a_body_that_fits_is_shown_rather_than_part_of_one_that_does_not(shop):
+    long = "def long(x):\n%s    return x\n" % "".join("    x += %d\n" % i for i in range(60))
+    for call, shown in (("long(short(1))", ["    1  def short(x):", "    2      return x"]), ("long(1)", ["    %d  " % (i + 5) for i in range(ctx.CALLEE_LINES)])):
+        lay_out(shop, {"a.py": "def short(x):\n    return x\n\n\n" + long, "test_a.py": "from a import *\n\n\ndef test():\n    assert %s == 2\n" % call})
+        lines = [line for line in callees_at(shop, "test_a.py:5") if line.startswith("    ")]
+        assert len(lines) == len(shown) and all(line.startswith(start) for line, start in zip(lines, shown))
+
+
+def test_what_is_around_others_stands_behind_them(shop):
+    lay_out(shop, {"a.py": "def outer():\n    x = 1\n\n    def inner():\n        return x\n\n    return inner()\n", "test_a.py": "from a import outer\n\n\ndef test():\n    assert outer() == 2\n"})
+    assert [line.split()[1] for line in callees_at(shop, "test_a.py:5") if "repo:" in line] == ["outer.inner", "outer"]
+
+
+@with_grammars
+def test_a_crate_is_known_by_its_name_in_the_tests_beside_it(shop):
+    lay_out(shop, {"Cargo.toml": '[package]\nname = "my-sums"\n', "src/lib.rs": "mod deep;\npub fn add(x: i32) -> i32 {\n    deep::one(x)\n}\n", "src/deep.rs": "pub fn one(x: i32) -> i32 {\n    x\n}\n",
+                   "tests/t.rs": "use my_sums::{add, other};\n\n#[test]\nfn t() {\n    assert_eq!(add(1), 2);\n}\n",
+                   "tests/u.rs": "use another::add;\n\n#[test]\nfn u() {\n    assert_eq!(add(1), 2);\n}\n"})  # fmt: skip
+    for frame, is_sure in (("tests/t.rs:5", True), ("tests/u.rs:5", False)):
+        lines = [line for line in callees_at(shop, frame) if " repo:" in line]
+        assert [line.split()[1] for line in lines] == ["add", "one"] and any("by name only" in line for line in lines) != is_sure
+
+
 GLOBS = [
     ("a/b.py", "a", True),
     ("a/b.py", "./a/", True),
@@ -564,6 +595,123 @@ def test_without_a_store_an_answer_is_shown_all_the_same(shop, call, monkeypatch
     monkeypatch.setattr(ctx, "open_spool", broken)
     done = call("q", "refs total")
     assert done.status == 0 and b"total: 1 definition" in done.out and done.next == []
+
+
+# ── whatever is asked, of whatever there is
+
+ODD = [
+    {"path": 3, "line": "x", "count": None, "frames": 7, "files": {"a": 1}, "message": 5, "identity": [1]},
+    {"path": "shop.py", "line": 13, "count": True, "frames": ["a", "shop.py:3", None], "identity": "shop.py::Cart::total[1]", "callers": "x"},
+    {"frame": "shop.py:10", "identities": "zz", "": {"deep": [[[]]]}, "callers": 5},
+    {"line": 5, "path": "../../outside", "message": "x", "identity": "/etc/hostname::x", "frames": ["/etc/hostname:1"]},
+    *(5, None, "s", [1], [], {}, 1.5, "\ud800 \udc00", {"\udfff": "\ud83d\ude00"}),
+]
+SOURCES = ["refs total", "refs 'total|Cart' shop.py", "def Cart.total", "callers price_of", "search '(?i)TOTAL'", "files", "files '*.py'", "changed", "changed HEAD~1", "fails", "facts",
+           "runs", "commits", "commits 2 shop.py", "records repo:odd.json", "records repo:data.json"]  # fmt: skip
+VALUES = ["total", "^t", "3", "use", "shop.py", "-1", "'a b'", "(", ""]
+FIELDS = sorted({field for stage in ctx._SOURCE_STAGES + ctx._FURTHER_STAGES for field in stage.fields or ()} | {"file", "frame", "size", "deep"})
+ARGUMENTS = {"top": ["", "1", "3", "0"], "in": ["shop.py", "'*.py'", "tests/**", "."], "in-changed": ["", "HEAD~1", "nothing"]}
+
+
+@st.composite
+def pipelines(draw):
+    """A query whose stages each take what the one before gives, now and then with a field that is not there."""
+    text = draw(st.sampled_from(SOURCES))
+    last = ctx.check_query(text)[-1]
+    for _ in range(draw(st.integers(0, 5))):
+        stage = draw(st.sampled_from([stage for stage in ctx._FURTHER_STAGES if last.gives in stage.takes] or ctx._FURTHER_STAGES))
+        argument = draw(st.sampled_from(ARGUMENTS.get(stage.name, [""])))
+        if stage.name in ctx._FIELD_STAGES:
+            argument = draw(st.sampled_from(last.fields or FIELDS)) if draw(st.integers(0, 9)) else draw(st.sampled_from(FIELDS))
+        if stage.name == "where":
+            argument += " %s %s" % (draw(st.sampled_from([*ctx._TESTS, "~"])), ctx.shell_word(draw(st.sampled_from(VALUES))))
+        text += " | %s %s" % (stage.name, "-" * (stage.name == "sort" and draw(st.booleans())) + argument)
+        try:
+            last = ctx.check_query(text)[-1]
+        except ctx.CtxError:
+            break
+    return text
+
+
+def test_whatever_is_asked_is_answered_whole_or_refused_before_it_runs(failed, shop, call):
+    (shop / "odd.json").write_text(json.dumps(ODD))
+
+    @given(pipelines())
+    def asked(text):
+        try:
+            ctx.check_query(text)
+        except ctx.CtxError:
+            done = call("q", text)
+            assert (done.status, done.out) == (2, b"") and re.fullmatch(r"ctx q: .+: .+\n", done.err), (text, done.err)
+            return
+        done = call("q", "--json", text)
+        if done.status == 2:  # what only the work tree can tell: a commit that it has not
+            assert done.out == b"" and re.fullmatch(r"ctx q: .+: .+\n", done.err), (text, done.err)
+            return
+        answer = json.loads(done.out)
+        assert done.status in ((0, 3) if answer["total"] else (1,)), (text, done.status)
+        assert answer["total"] or any(remark.startswith("none: no row came out of ") for remark in answer["remarks"]), text
+        kept = call("get", answer["answer"], "--all").out.decode().split("\n")[:-1]
+        shown = [ctx.row_text(answer["kind"], row).replace("\n", " ") for row in ({k: v for k, v in row.items() if k != "address"} for row in answer["rows"])]
+        assert [sorted(line.split()) for line in kept[: answer["shown"]]] == [sorted(line.split()) for line in shown] and len(kept) >= answer["total"], text
+        assert bool(answer["next"]) == (answer["shown"] < answer["total"]) and answer["next"].endswith("#output:%d-" % (answer["shown"] + 1)) == bool(answer["next"]), text
+        page = call("q", text)
+        assert (page.status, bool(page.next)) == (done.status, bool(answer["next"])), text
+
+    asked()
+
+
+def test_rows_without_what_a_failure_has_are_causes_of_their_own(shop, call):
+    (shop / "odd.json").write_text(json.dumps(ODD))
+    for source in ("commits", "records repo:odd.json", "refs total | group file"):
+        for stage in ("shared-cause", "trace", "callees", "def", "files | get", "touched", "in-changed", "files | outline"):
+            assert call("q", "%s | %s" % (source, stage)).status in (0, 1), (source, stage)
+
+
+def test_a_failure_can_be_traced_as_its_cause_can(failed):
+    causes, fails = (column("fails last | %strace" % stage, "text") for stage in ("shared-cause | ", ""))
+    assert {line for line in causes if line.startswith("  > ")} == {line for line in fails if line.startswith("  > ")} != set()
+    assert [line for line in fails if line.startswith("  called from shop.py:9")]
+
+
+def test_no_row_leads_out_of_the_workspace(shop, call):
+    (shop.parent / "outside.py").write_text("def secret():\n    return 1\n")
+    (shop / "up").symlink_to("..")
+    for path in ("../outside.py", str(shop.parent / "outside.py"), "up/outside.py", ".git/config", "tests/../../outside.py"):
+        (shop / "data.json").write_text(json.dumps([{"path": path, "line": 1, "frame": path + ":1", "frames": [path + ":1"], "identity": path + "::secret", "message": "m"}]))
+        for stages in ("files | get", "files | outline", "trace", "callees", "def", "shared-cause | trace", "def | get"):
+            done = call("q", "records repo:data.json | " + stages)
+            assert b"secret()" not in done.out and b"return" not in done.out and b"[core]" not in done.out, (path, stages)
+    assert "unknown: 1 file was not read (tests/../../outside.py)" in call("q", "records repo:data.json | files | get").err
+
+
+def test_a_frame_below_another_directory_is_the_workspaces(shop):
+    reader = ctx.TreeReader(str(shop))
+    assert [reader.own_file(path, "") for path in ("../shop.py", "./../tests/test_shop.py", "../../etc/passwd", "./shop.py")] == ["shop.py", "tests/test_shop.py", "", "shop.py"]
+
+
+def test_groups_by_number_keep_it(shop):
+    for path in ("a", "b"):
+        (shop / path).mkdir()
+        (shop / path / "c.py").write_text("total\ntotal\n")
+    assert ask("refs total | group file | group count").rows[0] == {"value": 2, "count": 3}
+    assert {row["value"]: row["count"] for row in ask("refs total | group file | histogram count").rows} == {"2": 3, "1": 2}
+    assert column("refs total | group file | group count | sort value", "value") == [1, 2]
+
+
+def test_what_is_around_many_hits_of_one_file_is_found_at_once(workspace, call):
+    (workspace / "a.py").write_text("".join("def f%d():\n    return NAME\n" % i for i in range(20_000)))
+    started = time.monotonic()
+    assert ask("refs NAME | where in ~ ^f1 | count").rows == [{"count": 11_111}]
+    assert time.monotonic() - started < 20
+
+
+def test_what_is_around_hits_in_files_that_were_not_parsed_is_told_to_be_unknown(workspace, call, monkeypatch):
+    monkeypatch.setattr(ctx, "PARSE_FILES", 1)
+    for name in "abc":
+        (workspace / (name + ".py")).write_text("def f():\n    return NAME\n")
+    done = call("q", "refs NAME | where in = f | group in")
+    assert done.err == "ctx q: unknown: what is around the lines of 2 files not parsed; name a path to look there\n"
 
 
 # ── the reference

@@ -337,7 +337,8 @@ def rewritten_in_place(path, text):
 
 
 @pytest.mark.parametrize("change", ["an ignored file", "in an ignored directory", "assumed unchanged", "skipped", "a link that leads out", "an installed package",
-                                    "with its time kept", "settings above", "a new file above", "no more ignored file"])  # fmt: skip
+                                    "with its time kept", "settings above", "a new file above", "no more ignored file",
+                                    "what is loaded beside settings above", "newer settings above"])  # fmt: skip
 def test_an_edit_of_which_git_is_not_told(agent, change):
     packed = agent.packages / "mod.py"
     packed.write_text("x = 1\n")
@@ -359,6 +360,8 @@ def test_an_edit_of_which_git_is_not_told(agent, change):
         "a link that leads out": lambda: outside.write_text("2\n"), "an installed package": lambda: packed.write_text("x = 2\n"),
         "with its time kept": lambda: rewritten_in_place(agent.work / "value", "4\n"), "settings above": lambda: above.write_text("2\n"),
         "a new file above": lambda: (agent.work.parent / "pytest.ini").write_text("x"), "no more ignored file": ignored.unlink,
+        "what is loaded beside settings above": lambda: (agent.work.parent / "conftest.py").write_text("x"),
+        "newer settings above": lambda: (agent.work.parent / "pytest.toml").write_text("x"),
     }  # fmt: skip
     edits.get(change, lambda: (agent.work / "value").write_text("4\n"))()
     assert agent.runs() and not agent.runs()
@@ -376,3 +379,48 @@ def test_files_that_cannot_be_known(agent):
 def test_what_the_suite_reads_from_the_line(agent, line):
     command = line.replace("%s", agent.suite)
     assert agent.runs(command) and agent.runs(command)
+
+
+@pytest.mark.parametrize("change", ["umask 077", "ulimit -n 200", "ulimit -S -c 0 -n 100"])
+def test_what_a_shell_hands_on_beside_the_environment(agent, change):
+    agent.runs()
+    assert agent.runs("%s; %s" % (change, agent.suite))
+
+
+def test_what_a_suite_leaves_behind_for_itself(agent):
+    """A file that git ignores, which the suite itself reads the next time."""
+    (agent.work / "test_it.py").write_text(TESTS.replace('        self.assert', '        again = os.path.exists("ignored")\n        open("ignored", "w").close()\n        again or self.assert'))
+    assert agent.types(agent.suite)[0] == 1 and agent.types(agent.suite)[0] == 0
+
+
+def test_an_ignored_file_that_is_changed_while_the_suite_runs(agent):
+    (agent.work / "ignored").write_text("1\n")
+    subprocess.run(["git", "-c", "user.name=n", "-c", "user.email=e", "commit", "-qam", "m"], cwd=str(agent.work), check=True)
+    (agent.work / "test_it.py").write_text(TESTS.replace("        self.assert", "        open('ignored').read() and os.system('echo 2 > ignored')\n        self.assert"))
+    assert agent.runs() and agent.runs()
+
+
+def test_what_python_and_its_tools_keep_is_no_change(agent):
+    (agent.work / ".gitignore").write_text("__pycache__\n.pytest_cache\n.coverage\n")
+    write = "        os.makedirs('.pytest_cache/v', exist_ok=True)\n        [open(name, 'a').write('x') for name in ('.pytest_cache/v/nodeids', '.coverage')]\n"
+    (agent.work / "test_it.py").write_text(TESTS.replace("        self.assert", write + "        self.assert"))
+    assert agent.runs(env={"PYTHONDONTWRITEBYTECODE": ""}) and not agent.runs(env={"PYTHONDONTWRITEBYTECODE": ""})
+
+
+def test_packages_and_settings_in_places_that_are_named(agent, tmp_path):
+    folder = tmp_path / "base" / "lib" / ("python%d.%d" % sys.version_info[:2]) / "site-packages"
+    folder.mkdir(parents=True)
+    env = {"PYTHONUSERBASE": str(tmp_path / "base")}
+    assert agent.runs(env=env) and not agent.runs(env=env) and agent.runs(env=env)
+    (folder / "mod.py").write_text("x")
+    assert agent.runs(env=env)
+    for options in ("-c %s/x.ini" % tmp_path, "-c../x.ini", "--rootdir=~/x"):
+        assert agent.runs(env={"PYTEST_ADDOPTS": options}) and agent.runs(env={"PYTEST_ADDOPTS": options})
+    assert agent.runs(env={"PYTEST_ADDOPTS": "-c%s/x.ini" % agent.work}) and not agent.runs(env={"PYTEST_ADDOPTS": "-c%s/x.ini" % agent.work})
+
+
+def test_the_paths_that_options_name(monkeypatch):
+    monkeypatch.setenv("HOME", "/home/u")
+    monkeypatch.setattr(ctx, "home", lambda: "/home/u")
+    monkeypatch.setattr(ctx, "cwd", lambda: "/w/x")
+    assert list(ctx.places_named(["-c/a/b", "--rootdir=/c", "-q", "tests", "../d", "--o=~/e", "a/b", "--ini=x=/y", "-ox=z,/f"])) == ["/a/b", "/c", "/w/d", "/home/u/e", "/y", "/f"]

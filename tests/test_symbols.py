@@ -679,3 +679,21 @@ def test_tree_sitter_of_another_version_is_done_without(workspace, monkeypatch):
     monkeypatch.setitem(sys.modules, "tree_sitter", Strange)
     monkeypatch.setattr(ctx, "_parsers", {})
     assert ctx.extraction_of("a.go", b"func f() {}\n").engine == "lexical"
+
+
+@pytest.mark.parametrize("path, text, names", [
+    ("a.rs", "pub const fn new(major: u64) -> Self {\n}\npub(crate) const fn empty() -> Self {\n}\n", ["new", "empty"]),
+    ("a.php", "<?php\nclass A {\n    public function string(string $value)\n    {\n    }\n    static function static() {\n    }\n}\n", ["A", "string", "static"]),
+    ("a.go", "func (d Directive) string() string {\n}\ntype T struct {\n}\n", ["string", "T"]),
+    ("a.py", "class A:\n    def bool(self):\n        pass\n", ["A", "bool"]),
+])  # fmt: skip
+def test_without_a_parser_words_of_the_language_are_names_only_where_they_are_called_so(path, text, names):
+    found = ctx.by_lexicon(ctx.language_of(path, text.encode()), text.encode())
+    assert [symbol.name for symbol in found.symbols] == names
+
+
+@pytest.mark.parametrize("name, fix", [("12", "NAME"), ("a.py:3", "py"), ("::", "NAME"), ("a b", "b")])
+def test_what_is_no_name_is_answered_with_one(name, fix):
+    with pytest.raises(ctx.CtxError) as error:
+        ctx.check_name(name)
+    assert "write one name, as in %s;" % fix in str(error.value)
