@@ -14512,7 +14512,7 @@ FLOOR = 0.6  # value below which a quote is not worth its tokens (RANKING.md: a 
 WIDTHS = ((8.5, 420), (4.0, 280), (0.0, 160))  # bytes of a quoted line worth at least so much; longer ones are clipped
 CENSUS_SHARE = 0.85  # of the budget may go to identities; beyond, a flood is declared
 FACTS_SHARE = 0.85  # of the budget is left for the census at least, where telling lines outside of any want to be shown too
-ROUGH_SHARE = 0.7  # where there is no room for all messages, of the budget may go to identities with their details
+ROUGH_SHARE = 0.7  # where a flood has no room for the messages of the foremost, of it may go to these without
 MAJOR_SHARE = 0.8  # where not all fits, of the budget may go to what failed; the rest is for warnings and the like
 FLOOD_SHARE = 0.75  # of a flood's room may go to facts that say what others said before what explains these, beyond the foremost
 NAMES_SHARE = 0.75  # the same where identities tell no more than names: lines of the output are worth more then
@@ -14612,10 +14612,11 @@ def grouped(facts: Sequence[Fact]) -> List[Group]:
     return out
 
 
-# How much a line of the census says besides the identity, most first: location as path:line (1), or :line (2), of the foremost alone (5),
-# span (3). A flood, whose census stands elsewhere word for word, names no file twice in a row, and identities that differ in nothing but
-# their place once (4).
+# How much a line of the census says besides the identity, most first: location as path:line (1), or :line behind a file just named (2), of
+# the foremost alone (5), span (3). A flood, whose census stands elsewhere word for word, names no file twice in a row, and identities that
+# differ in nothing but their place once (4).
 DETAILS = ((1, 3), (1,), (2,), (5,), ())
+ROUGH = 3  # of these, the first that leave out messages before identities
 TERSE = (2, 4)
 
 
@@ -14625,7 +14626,7 @@ def fact_lines(sheet: Sheet, facts: Sequence[Fact], above: Optional[Fact], detai
     before = None
     for fact in facts:
         last = before or above
-        file = last.location.partition(b":")[0] if last and 4 in details else b""
+        file = last.location.partition(b":")[0] if last and (4 in details or not is_placed(fact)) else b""
         code = fact.identity[len(fact.location) :] if is_placed(fact) else b""
         if before and 4 in details and is_placed(fact) and before.identity == before.location + code and len(out[-1]) < ROW:
             out[-1] += ", " + sheet.name(behind(fact.location, file))
@@ -14836,15 +14837,15 @@ class Digest:
             wanted = price(item.text for section in quotes for item in section.children if item.value > TELLING)
             self.spare = min(wanted, int(budget * (1 - FACTS_SHARE)))
             budget -= self.spare
-        whole = self.listed(budget, DETAILS[:3], 0.0)
+        whole = self.listed(budget, DETAILS[:ROUGH])
         if whole:
             return whole
         minor = [fact for e in self.found for fact in required_facts(e) if fact.kind not in contract_of(e).failing]
         if minor and len(minor) < self.receipt.known:
-            major = self.listed(int(budget * MAJOR_SHARE), DETAILS, ROUGH_SHARE, True)
+            major = self.listed(int(budget * MAJOR_SHARE), DETAILS, True)
             if major:
                 return [*major, self.flood(minor, sum(self.needs(major)))]
-        return self.listed(budget, DETAILS, ROUGH_SHARE) or [self.flood(self.facts())]
+        return self.listed(budget, DETAILS[ROUGH:]) or [self.flood(self.facts())]
 
     def needs(self, sections: Sequence[Item]) -> Tuple[int, int]:
         """What the identities of some sections take, and what their messages would."""
@@ -14855,15 +14856,14 @@ class Digest:
         """The whole census."""
         return [fact for evidence in self.found for fact in required_facts(evidence)]
 
-    def listed(self, budget: int, detailed: Sequence[Sequence[int]], rough: float, only_failing: bool = False) -> List[Item]:
-        """Every identity, or each of what failed: in the most of some details that leaves room for the messages, or else, but for the
-        first, takes no more than the `rough` share; none where nothing fits."""
+    def listed(self, budget: int, detailed: Sequence[Sequence[int]], only_failing: bool = False) -> List[Item]:
+        """Every identity, or each of what failed, in the most of some details that leaves room: for all messages, or in the rough for
+        some; none where nothing fits."""
         count = sum(fact.kind in contract_of(e).failing or not only_failing for e in self.found for fact in required_facts(e))
         for details in detailed if count < budget else ():  # a line takes more than a token
             sections = self.census_sections(details, only_failing)
             identities, messages = self.needs(sections)
-            fits = rough if details in DETAILS[1:3] else CENSUS_SHARE * (rough > 0)
-            if identities + messages <= budget * CENSUS_SHARE or (details != DETAILS[0] and identities <= budget * fits):
+            if identities + (messages if details in DETAILS[:ROUGH] else 0) <= budget * CENSUS_SHARE:
                 return sections
         return []
 
@@ -15080,9 +15080,12 @@ def most(low: int, high: int, fits: Callable[[int], bool]) -> int:
 
 
 def in_turn(facts: Sequence[Fact], classes: Sequence[bytes], groups: Sequence[Group]) -> Tuple[List[Fact], int]:
-    """Facts in the order in which a flood has room for them: the worst ones, one of each class, the output's first ones, one of each
-    group; and how many these are; then a second one of each group, and so on."""
-    worst = sorted(facts, key=lambda fact: -fact.value)[:FOREMOST]
+    """Facts in the order in which a flood has room for them: those of the worst places, one of each class, the output's first
+    ones, one of each group; and how many these are; then a second one of each group, and so on."""
+    worst = sorted(facts, key=lambda fact: -fact.value)
+    spots = [fact.location if is_placed(fact) else fact.identity for fact in worst[: 2 * FOREMOST]]
+    foremost = set(list(dict.fromkeys(spots))[:FOREMOST])
+    worst = [fact for fact, spot in zip(worst, spots) if spot in foremost]
     kinds = dict(zip(reversed(classes), reversed(facts)))
     told = sorted(facts, key=lambda fact: (fact.stream, fact.first))
     turn = [*worst, *reversed(list(kinds.values())), *told[:FOREMOST], *(group.facts[0] for group in groups)]
