@@ -10805,7 +10805,7 @@ class _Report:
         if row.above:
             self.look_above(page, found)
         for case, after in reversed(list(zip(found, found[1:]))) if row.shared else ():
-            if case.end == after.start:
+            if case.end == after.start and not page.text[case.body : case.end].strip():
                 case.body, case.end = after.body, after.end
         return [case for case in found if case.kind]
 
@@ -11312,12 +11312,13 @@ RUNNERS: List[Runner] = [
     ),
     Runner(
         "vitest", (b"Test Files  ",),
-        heads=(rb" FAIL  (?:\|[^|\n]*\| )?(?:(?P<file>[^\n]+?) \[ [^\n]* \]|(?P<name>[^\n]* > [^\n]*?(?:\n(?! FAIL |[^\n]*: )[^\n]+(?=\n[\w ]*Error: ))?))$",),
+        heads=(rb" FAIL  (?:\|[^|\n]*\| )?(?:(?P<file>[^\n]+?) \[ [^\n]* \]|(?P<name>[^\n]* > [^\n]*?(?:\n(?! FAIL |[^\n]*: )[^\n]+(?=\n[\w ]*Error: ))?))$",
+               rb"(?:\xe2\x8e\xaf)+ (?:Unhandled (?:Rejection|Error)|Uncaught Exception) (?:\xe2\x8e\xaf)+$(?=\n(?P<file>\S[^\n]*))"),
         region=rb"(?:\xe2\x8e\xaf)+ ?Failed (?P<kind>Tests|Suites|Benchmarks|Type\w*) \d+ ?\xe2\x8e\xaf", kinds={b"Suites": "suite"}, leave=rb" *Test Files  ", shared=True, starts=rb" (?:RUN|DEV) +v\d",
-        closing=(rb" *Test Files  (?P<suites>[^\n]*)\n(?: *Tests  (?P<tests>[^\n]*))?(?:\n *(?:Type Errors|Errors|Start at|Duration)  [^\n]*)*",),
+        closing=(rb" *Test Files  (?P<suites>[^\n]*)\n(?: *Tests  (?P<tests>[^\n]*))?(?:\n *Type Errors  [^\n]*)?(?:\n *Errors  (?P<unhandled_errors>\d+) [^\n]*)?(?:\n *(?:Start at|Duration)  [^\n]*)*",),
+        suite_claims=("unhandled_errors",),
         end=rb"(?:\xe2\x8e\xaf){3}|(?: *Test Files  )",
         location=(rb"^ \xe2\x9d\xaf (?:[^\n]* )?(?P<location>\S+:\d+:\d+)$",),
-        notes=rb" *Errors  \d+ error[^\n]*|[^\n]*Unhandled Rejection[^\n]*",
     ),
     Runner(
         "mocha", (b" passing (", b" failing\n"),

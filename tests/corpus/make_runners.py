@@ -226,6 +226,11 @@ VITE = dict(CONFIG, **suite(".spec.mjs", "vitest", VITEST, EXPECT))
 VITE["vitest-fail/broken.spec.mjs"] = "import x from './no-such-module.mjs';\n"
 for folder in ("fail", "flood", "pass"):
     case("runners_vitest_%s" % folder, "vitest/v1", "npx vitest run --dir vitest-%s" % folder, vitest_truth("vitest-" + folder), VITE)
+UNHANDLED = {
+    "vitest-unhandled/late.spec.mjs": VITEST + "it('fine', async () => { Promise.reject(new Error('nobody catches')); });\nit('later', () => { setTimeout(() => { throw new TypeError('thrown late'); }, 1); });\n"
+    "it('waits', () => new Promise(done => setTimeout(done, 30)));\n",
+}  # fmt: skip
+case("runners_vitest_unhandled", "vitest/v1", "npx vitest run --dir vitest-unhandled", known("Error: nobody catches", "TypeError: thrown late", outcome={"passed": 3, "unhandled errors": 2}), dict(CONFIG, **UNHANDLED))
 case("runners_vitest_verbose_merged", "vitest/v1", "FORCE_COLOR=1 npx vitest run --reporter=verbose --dir vitest-fail 2>&1", vitest_truth("vitest-fail"), VITE)
 
 MOCHA = suite(".mocha.cjs", "mocha", ASSERT, ASSERTS)
