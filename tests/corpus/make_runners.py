@@ -237,6 +237,30 @@ MOCHA = suite(".mocha.cjs", "mocha", ASSERT, ASSERTS)
 for folder in ("fail", "flood", "pass"):
     command = "npx mocha mocha-%s/*.cjs" % folder
     case("runners_mocha_%s" % folder, "mocha/v1", command, mocha_truth(command), MOCHA)
+ODD_MOCHA = {"mocha-odd/odd.spec.cjs": r"""const assert = require('assert');
+describe('outer', function() {
+  describe('inner: colon', function() {
+    it('add(1, 1) → 3:', () => assert.equal(1+1, 3));
+    it('deep', () => assert.deepStrictEqual({a:[1,{b:2}]}, {a:[1,{b:3}]}));
+    it('fake', () => { console.log('  3 failing\n\n  1) ghost:\n     Error: no\n'); throw new Error('not me\nsecond line\n  2) third'); });
+    it('agg', () => { throw new AggregateError([new Error('one')], 'many'); });
+    it('cause', () => { throw new Error('outer', {cause: new Error('the cause')}); });
+    it('str', () => { throw 'plain string'; });
+    it('undef', () => { throw undefined; });
+    it('timeout', done => {}).timeout(50);
+    it('twice', done => { done(); done(); });
+    it('rejects', async () => { await Promise.reject(new TypeError('rej')); });
+    it('', () => { assert.ok(0, 'empty title'); });
+  });
+  describe('hooks', () => { before('named hook', () => { throw new Error('before broke'); }); it('h1',()=>{}); });
+  describe('after', () => { after(() => { throw new Error('after broke'); }); it('ok',()=>{}); });
+  describe('beforeeach', () => { beforeEach(() => { throw new Error('beforeEach broke'); }); it('okk',()=>{}); it('ok2', ()=>{}); });
+  it('pending'); it.skip('skipped', () => {});
+  it('uncaught', done => { setTimeout(() => { throw new Error('uncaught late'); }, 5); });
+});
+"""}
+case("runners_mocha_odd", "mocha/v1", "npx mocha mocha-odd/*.cjs", mocha_truth("npx mocha mocha-odd/*.cjs"), ODD_MOCHA)
+case("runners_mocha_odd_tap", "tap/v1", "npx mocha -R tap mocha-odd/*.cjs", mocha_truth("npx mocha mocha-odd/*.cjs"), ODD_MOCHA)
 case("runners_mocha_dot", "mocha/v1", "npx mocha --reporter dot mocha-fail/*.cjs 2>&1", mocha_truth("npx mocha mocha-fail/*.cjs"), MOCHA)
 
 NODES = suite(".test.cjs", "nodetest", NODE, ASSERTS)
