@@ -11368,6 +11368,10 @@ RUNNERS: List[Runner] = [
         message=(rb"^ +\*\* (?P<message>\([^\n]+)", rb"^ {5}(?P<message>(?!code:|stacktrace:)[^\s:]+ [^\n]+)$"),
     ),
     Runner("node-test", (b"\xe2\x84\xb9 tests ",), closing=_NODE_COUNTS[:1], claims=("fail", "cancelled"), read=_read_node, location=(), after=True),
+    Runner(
+        "node-test", (b"\nFailed tests:\n",), heads=(rb"\xe2\x9c\x96 (?![^\n]* # TODO$)(?P<name>[^\n]*?)(?: \([\d.]+ms\))?$(?:(?=\n  '\d+ (?P<kind>subtests?) failed'$))?",),
+        success=rb"[.X]+\n\nFailed tests:$", region=rb"Failed tests:$", kinds={b"subtest": "suite", b"subtests": "suite"}, location=(_JS_FRAME,),
+    ),
     Runner("tap", (b"ok ",), closing=_NODE_COUNTS[1:], claims=("fail", "cancelled"), read=_read_tap,
            location=(_JS_FRAME, rb"at: [^\n(]*\((?P<location>[^\s()]+:\d+:\d+)\)", rb"(?:location|at|file): '?\"?(?P<location>[^\s'\"]+:\d+(?::\d+)?)", rb"in test file (?P<location>[^\n]*?), line (?P<line>\d+)", rb"fileName: \"?(?P<location>[^\s\"]+)\"?\n(?:[^\n]*\n)?\s*lineNumber: (?P<line>\d+)"),
            message=(rb"^ *error: \|-\n\s*(?P<message>[^\n]+)", rb"^ *message: \|\n(?: *\(in [^\n]*\n)? *(?P<message>[^\n]+)", rb"^ *(?:error|message): (?!''$|\"\"$)(?P<message>[^\n]+)$", rb"^# +(?P<message>`[^\n]*)",
@@ -11812,16 +11816,22 @@ def _junit_reports(bare: bytes) -> Iterator[Tuple[int, int, bool]]:
 
 
 def _junit_claims(report: bytes) -> int:
-    """How many failures and errors a report counts: at its root, else in the suites directly below; -1 when nowhere."""
-    depth, claims = 0, -1
-    for m in rx(_SUITE_TAG).finditer(report):
+    """How many failures and errors a report counts: at its root, else in the suites directly below; -1 when nowhere, or when these do not
+    count what stands beside or within them, as those of node."""
+    depth, claims, within = 0, -1, 0
+    for m in rx(_SUITE_TAG + rb"|<testcase\b").finditer(report):
+        if m.group(2) is None:
+            if depth == 1:
+                return -1
+            continue
         counts = [int(count) for name, count in _attributes(m.group(2)).items() if name in (b"failures", b"errors") and count.isdigit()]
         if counts and depth == 0:
             return sum(counts)
         if counts and depth == 1:
             claims = max(claims, 0) + sum(counts)
+        within += sum(counts) if depth == 2 else 0
         depth += -1 if m.group(1) else not m.group(3)
-    return claims
+    return claims if claims >= within else -1
 
 
 def _junit_fact(page: _Reading, case: Match[bytes], problem: Match[bytes]) -> Fact:
@@ -11831,7 +11841,7 @@ def _junit_fact(page: _Reading, case: Match[bytes], problem: Match[bytes]) -> Fa
     name = b"::".join(filter(None, (names.get(b"classname"), names.get(b"name"))))
     lines = [line.strip() for line in (said.get(b"message") or body or said.get(b"type", b"")).split(b"\n")]
     message = next((line for line in lines if line and not line.startswith(name)), lines[0]) or problem.group(1)
-    place = b":".join(filter(None, (names[b"file"], names.get(b"line")))) if names.get(b"file") else _frame((rb"(?P<location>[\w./\\-]+\.[A-Za-z]\w*:\d+)",), body)
+    place = b":".join(filter(None, (names[b"file"], names.get(b"line")))) if names.get(b"file") else _frame((rb"(?:file://)?(?P<location>[\w./\\-]+\.[A-Za-z]\w*:\d+)",), body)
     first, last = page.line(case.start()), page.line(case.end() - 1)
     return Fact("failed", name, place, message, page.source.name, first, last, value=_OWN["failed"])
 

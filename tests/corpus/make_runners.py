@@ -266,6 +266,30 @@ case("runners_mocha_dot", "mocha/v1", "npx mocha --reporter dot mocha-fail/*.cjs
 NODES = suite(".test.cjs", "nodetest", NODE, ASSERTS)
 for folder in ("fail", "flood", "pass"):
     case("runners_node_spec_%s" % folder, "node-test/v1", "node --test --test-reporter=spec nodetest-%s/" % folder, node_truth("nodetest-%s/" % folder), NODES)
+ODD_NODE = {"nodetest-odd/odd.test.mjs": r"""import { test, describe, it, before, after, beforeEach } from 'node:test'; import assert from 'node:assert';
+describe('outer', () => {
+  describe('inner > arrow', () => {
+    it('add(1, 1) → 3', () => assert.equal(1+1, 3));
+    it('deep # not a comment', () => assert.deepStrictEqual({a:[1,{b:2}]}, {a:[1,{b:3}]}));
+    it('fake', () => { console.log('not ok 1 - ghost\nok 2 - x\n# fail 3\n✖ ghost (1.0ms)'); throw new Error('not me\nsecond line\n  2) third'); });
+    it('agg', () => { throw new AggregateError([new Error('one')], 'many'); });
+    it('cause', () => { throw new Error('outer', {cause: new Error('the cause')}); });
+    it('str', () => { throw 'plain string'; });
+    it('timeout', {timeout: 30}, () => new Promise(r => setTimeout(r, 200)));
+    it('rejects', async () => { await Promise.reject(new TypeError('rej')); });
+  });
+  describe('hooks', () => { before(() => { throw new Error('before broke'); }); it('h1',()=>{}); });
+  describe('after', () => { after(() => { throw new Error('after broke'); }); it('ok',()=>{}); });
+  describe('beforeeach', () => { beforeEach(() => { throw new Error('beforeEach broke'); }); it('okk',()=>{}); it('ok2', ()=>{}); });
+  it.todo('pending'); it.skip('skipped', () => {}); it('todo fails', {todo: true}, () => { throw new Error('todo'); });
+});
+test('top with subtests', async t => { await t.test('sub 1', () => {}); await t.test('sub 2', async t2 => { await t2.test('subsub', () => { assert(false, 'deep one'); }); }); });
+test('late', () => { setTimeout(() => { throw new Error('late uncaught'); }, 1); });
+"""}
+ODD_NODES = ("add(1, 1) → 3", "deep # not a comment", "fake", "agg", "cause", "str", "timeout", "rejects", "h1", "okk", "ok2", "subsub")
+case("runners_node_dot", "node-test/v1", "node --test --test-reporter=dot nodetest-odd/",
+     known(*ODD_NODES, "inner > arrow", "hooks", "after", "beforeeach", "outer", "sub 2", "top with subtests"), ODD_NODE)
+case("runners_report_node_odd", "junit-xml/v1", "node --test --test-reporter=junit nodetest-odd/", known(*["test::" + name for name in ODD_NODES], "test::todo fails"), ODD_NODE)
 case("runners_node_tap_flood", "tap/v1", "node --test --test-reporter=tap nodetest-flood/", node_truth("nodetest-flood/"), NODES)
 case("runners_node_tap_pass", "tap/v1", "node --test --test-reporter=tap nodetest-pass/", passing, NODES)
 
