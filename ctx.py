@@ -11099,7 +11099,7 @@ def _frame(expressions: Sequence[bytes], body: bytes) -> bytes:
             place = _group(m, "location")
             if m.groupdict().get("line"):
                 place += b":" + m.group("line")
-            if place and not rx(_LIBRARY).search(place) and not rx(rb"^(?:node:|internal/|native|<|java/)").match(place):
+            if place and not rx(_LIBRARY).search(place) and not rx(rb"^(?:node:|internal/|native|<|java/|_testmain\.go)").match(place):
                 return place
     return b""
 
@@ -11110,10 +11110,10 @@ def _explain_tests(facts: Sequence[Fact], sources: Dict[str, Source]) -> None:
         last = min(fact.last, max(fact.first, fact.quoted) + 24)
         rows = sources[fact.stream].slice(fact.first, last).split(b"\n") if last > fact.first else []
         for number, raw in enumerate(rows[: last - fact.first + 1], fact.first):
-            event = rx(rb"\{\"(?:Time|Action)\":.*\"Output\":\"([^\"\\]*)(?:\\n)?\"\}$").match(raw)
+            event = rx(rb"\{\"(?:Time|Action)\":.*\"Output\":\"(.*?)(?:\\n)?\"\}$").match(raw)
             raw = event.group(1) if event else raw  # of `go test -json`: what the test printed
             text = normal(raw)
-            if number <= max(fact.first, fact.quoted) or not text.strip():
+            if number <= max(fact.first, fact.quoted) or not text.strip() or (event and b"\\" in raw):
                 continue
             if rx(_LIBRARY).search(text) or b"node:" in text or not rx(rb"\w").search(text):
                 continue
@@ -11253,14 +11253,16 @@ def _read_node(page: _Reading) -> Tuple[List[_Case], Dict[str, int]]:
     return cases, {}
 
 
+_GO_FRAME = rb"^\t(?P<location>\S+\.go:\d+)"
 _GO_EVENT = rb"\{\"(?:Time|Action|ImportPath)\":[^\n]*\}$"
 
 
 def _read_go_json(page: _Reading) -> Tuple[List[_Case], Dict[str, int]]:
-    """The events of `go test -json`. Source: go doc cmd/test2json."""
+    """The events of `go test -json`; a test that runs when its package fails has failed. Source: go doc cmd/test2json."""
     import json
 
     output: Dict[Tuple[str, str], List[Tuple[int, str]]] = {}
+    running: Dict[Tuple[str, str], None] = {}
     cases, told, seen = [], {"pass": 0, "fail": 0, "skip": 0}, set()
     for m in page.find(_GO_EVENT):
         try:
@@ -11269,23 +11271,36 @@ def _read_go_json(page: _Reading) -> Tuple[List[_Case], Dict[str, int]]:
             continue
         action, package, test = (str(event.get(key, "")) for key in ("Action", "Package", "Test"))
         key = package or str(event.get("ImportPath", "")), test
+        ended = [key]
         if action in ("output", "build-output"):
             output.setdefault(key, []).append((m.start(), str(event.get("Output", ""))))
+        elif action in ("run", "cont"):
+            running[key] = None
+        else:
+            running.pop(key, None)
         if action in ("pass", "fail", "skip") and (test or action == "fail") and (key, action) not in seen:
             seen.add((key, action))
-            told[action] += bool(test)
+            ended = [own for own in running if own[0] == package and not test] + [key]
+            told[action] += sum(bool(name) for _, name in ended)
         elif action != "build-fail":
             continue
         if action in ("fail", "build-fail"):
-            lines = [(at, text) for at, text in output.get(key, ()) if not text.lstrip().startswith(("===", "---", "FAIL", "exit status")) and text.strip()]
-            case = _Case("failed" if test else "suite" if action == "fail" else "error", (test or key[0]).encode(), page, m.start(), m.start(), file=package.encode())
-            place = next((found for found in (rx(rb"^ *(\S+\.go:\d+(?::\d+)?): (.*)").match(text.encode()) for _, text in lines) if found), None)
-            first = [text.strip().encode() for _, text in lines if test or action != "fail"][:1]
-            case.location, case.message = (place.group(1), place.group(2)) if place else (package.encode() if test else b"", first[0] if first else b"")
-            case.start = case.top = lines[0][0] if lines else m.start()
-            case.end = case.body = lines[-1][0] + 1 if lines else m.end()
-            cases.append(case)
-    return cases, {name: count for name, count in told.items() if sum(told.values())}
+            cases += [_go_case(page, m, own, action, output.get(own, ())) for own in ended]
+    return cases, told if cases or sum(told.values()) else {}
+
+
+def _go_case(page: _Reading, m: Match[bytes], key: Tuple[str, str], action: str, output: Sequence[Tuple[int, str]]) -> _Case:
+    """A test or a package that an event says has failed, with what it printed."""
+    package, test = key[0].encode(), key[1].encode()
+    lines = [(at, text) for at, text in output if not text.lstrip().startswith(("===", "---", "FAIL", "exit status")) and text.strip()]
+    case = _Case("failed" if test else "suite" if action == "fail" else "error", test or package, page, m.start(), m.start(), file=package)
+    place = next((found for found in (rx(rb"^ *(\S+\.go:\d+(?::\d+)?): (.*)").match(text.encode()) for _, text in lines) if found), None)
+    panicked = _frame((_GO_FRAME,), "".join(text for _, text in lines).encode()) if test and not place else b""
+    first = [text.strip().encode() for _, text in lines if test or action != "fail"][:1]
+    case.location, case.message = (place.group(1), place.group(2)) if place else (panicked or (package if test else b""), first[0] if first else b"")
+    case.start = case.top = lines[0][0] if lines else m.start()
+    case.end = case.body = lines[-1][0] + 1 if lines else m.end()
+    return case
 
 
 # ── what is particular to each runner ──
@@ -11377,11 +11392,11 @@ RUNNERS: List[Runner] = [
            message=(rb"^ *error: \|-\n\s*(?P<message>[^\n]+)", rb"^ *message: \|\n(?: *\(in [^\n]*\n)? *(?P<message>[^\n]+)", rb"^ *(?:error|message): (?!''$|\"\"$)(?P<message>[^\n]+)$", rb"^# +(?P<message>`[^\n]*)",
                     rb"^ *(?P<message>(?:expected|wanted): [^\n]+)", rb"^ +(?P<message>(?!---)[^\n]+)")),
     Runner("go-test", (b"--- FAIL: ", b"FAIL\t", b"ok  \t", b"panic: "),
-           heads=(rb"(?:| {4}(?=--- FAIL: \S*/)| {8}(?=--- FAIL: (?:\S*/){2})| {12,}(?=--- FAIL: (?:\S*/){3})|[^\n]*\S(?=--- FAIL: (?:Test|Example|Fuzz)))--- FAIL: (?P<name>\S+) \([\d.]+s\)$",), join=b".", nest=b"/",
+           heads=(rb"(?:| {4}(?=--- FAIL: \S*/)| {8}(?=--- FAIL: (?:\S*/){2})| {12,}(?=--- FAIL: (?:\S*/){3})|[^\n]*\S(?=--- FAIL: (?:Test|Example|Fuzz)))--- FAIL: (?P<name>Benchmark\S+(?=$)|\S+(?= \([\d.]+s\)$))(?: \([\d.]+s\))?$",), join=b".", nest=b"/",
            lists=((rb"\t?running tests:$", rb"\t+(?P<name>\S+) \("), (b"", rb"[\w./-]+\.(?P<name>(?:Test|Example|Fuzz|Benchmark)\w*)\([^\n]*\)\n\t(?P<location>\S+:\d+)[^\n]*\ntesting\.tRunner\(")),
            suites=rb"(?:FAIL\t(?P<suite>\S+)\t[\d.]+s|FAIL\t(?P<broken>\S+) \[(?P<message>[a-z ]+)\]|ok  \t(?P<ok>\S+)\t[^\n]*|\?   \t(?P<none>\S+)\t[^\n]*)$", under=True, sure=True,
            success=rb"(?:ok  \t\S+\t(?:[\d.]+s|\(cached\))[^\n]*|FAIL\t\S+\t[\d.]+s|FAIL\t\S+ \[[a-z ]+\])$", end=rb"(?:FAIL|PASS|ok  \t[^\n]*|exit status \d+)$|=== | *--- (?:PASS|SKIP): ",
-           location=(rb"^ +(?P<location>\S+\.go:\d+): ", rb"^\t(?P<location>\S+\.go:\d+)"), message=(rb"^ +\S+\.go:\d+: (?P<message>[^\n]*)", rb"^(?P<message>panic: [^\n]*)"),
+           location=(rb"^ +(?P<location>\S+\.go:\d+): ", _GO_FRAME), message=(rb"^ +\S+\.go:\d+: (?P<message>[^\n]*)", rb"^(?P<message>panic: [^\n]*)"),
            opens=(b"=== NAME  %s", b"=== CONT  %s", b"=== RUN   %s"), notes=rb"panic: test timed out[^\n]*"),
     Runner("go-json", (b"\"Action\":\"",), claims=("fail",), suites=_GO_EVENT, join=b".", nest=b"/", read=_read_go_json),
     Runner(

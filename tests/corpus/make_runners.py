@@ -642,6 +642,10 @@ case("runners_go_panic", "go-test/v1", "go test ./crash ./broken ./fine ./calc",
 case("runners_go_timeout", "go-test/v1", "go test -timeout 1s ./slow", known("TestSlow", "example.com/gov/slow"), GO, "gov")
 case("runners_go_flood", "go-test/v1", "go test ./flood", go_truth("./flood"), GO, "gov")
 case("runners_go_json_flood", "go-json/v1", "go test -json ./flood ./calc", go_truth("./flood ./calc"), GO, "gov")
+case("runners_go_json_timeout", "go-json/v1", "go test -json -timeout 1s ./slow", known("TestSlow", "example.com/gov/slow"), GO, "gov")
+case("runners_go_json_panic", "go-json/v1", "go test -json ./crash ./fine", known("TestBoom", "example.com/gov/crash"), GO, "gov")
+case("runners_go_bench", "go-test/v1", "go test -bench . ./bench", known("BenchmarkSlow", "example.com/gov/bench"),
+     {"go.mod": GO["go.mod"], "bench/bench_test.go": "package bench\n\nimport \"testing\"\n\nfunc BenchmarkSlow(b *testing.B) { b.Fatal(\"too slow\") }\n"}, "gov")
 case("runners_go_pass_v", "go-test/v1", "go test -v ./fine", passing, GO, "gov")
 
 # ── Rust
