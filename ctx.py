@@ -10906,7 +10906,8 @@ class _Report:
             cut = self.row.after and (_claimed(self.totals(number), self.row.claims) or 0) > len(units[number])
             starts = [m.start() for m in page.find(self.row.starts)] if self.row.starts and page is other else [len(page.text)]
             if cut or (starts and starts[0] < closing.start() and not any(closing.start() < at < later.start() for at in starts)):
-                printed = {id(case) for case in units[number] if case.account not in verdicts}
+                listed = {case.name for case in units[number + 1] if case.account and case.account not in verdicts}  # whose reports a test's words cut off
+                printed = {id(case) for case in units[number] if case.account not in verdicts and (case.account or case.name not in listed)}
                 self.cases = [case for case in self.cases if id(case) not in printed]
                 del self.closings[number]
 
@@ -11406,7 +11407,7 @@ RUNNERS: List[Runner] = [
         closing=(rb"test result: (?:ok|FAILED)\. (?P<passed>\d+) passed; (?P<failed>\d+) failed; (?P<ignored>\d+) ignored; (?P<measured>\d+) measured; (?P<filtered_out>\d+) filtered out",),
         starts=rb"running \d+ tests?$", notes=rb"  process didn't exit successfully: [^\n]*\(signal[^\n]*", end=rb"failures:\n(?: {4}[^\n]*\n)+\ntest result: FAILED\. \d+ passed; \d+ failed; \d+ ignored",
         details=(rb"thread '(?P<name>[^'\n]+)'(?: \(\d+\))? panicked at (?P<location>[^\s:']+:\d+:\d+):\n(?P<message>[^\n]+)",),
-        location=(rb"panicked at (?:'[^\n]*', )?(?P<location>[^\s:'][^\n:']*:\d+:\d+)", rb"^ *--> (?P<location>\S+:\d+:\d+)"),
+        location=(rb"(?:panicked|did not panic as expected) at (?:'[^\n]*', )?(?P<location>[^\s:'][^\n:']*:\d+:\d+)", rb"^ *--> (?P<location>\S+:\d+:\d+)"),
         message=(rb"panicked at '(?P<message>[^\n]*)', \S+$", rb"panicked at [^\n]*:\n(?P<message>[^\n]+)", rb"^(?P<message>error(?:\[\w+\])?: [^\n]*)", rb"^(?P<message>Error: [^\n]*)"),
     ),
     Runner(

@@ -703,6 +703,25 @@ mod tests {
     + " ".join("t%d" % i for i in range(90)) + " }\n",
     "tests/fine.rs": "".join("#[test]\nfn fine_%d() {}\n" % i for i in range(60)),
 }  # fmt: skip
+ODD_RUST = {
+    "Cargo.toml": '[package]\nname = "odd"\nversion = "0.1.0"\nedition = "2021"\n',
+    "src/lib.rs": r"""/// ```
+/// assert_eq!(1, 2);
+/// ```
+pub fn add() {}
+#[cfg(test)]
+mod tests {
+    #[test] fn fails() { assert_eq!(1 + 1, 3, "sum of {}", 1); }
+    #[test] #[should_panic] fn no_panic() {}
+    #[test] fn prints() { println!("test tests::ghost ... FAILED\nfailures:\n    tests::ghost\n\ntest result: FAILED. 0 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s"); panic!("after all"); }
+    mod deep { #[test] fn inner() { assert!(false); } }
+}
+""",
+}
+case("runners_cargo_odd", "cargo-test/v1", "cargo test --offline --no-fail-fast -- --test-threads=1 2>&1",
+     known("tests::fails", "tests::no_panic", "tests::prints", "tests::deep::inner", "src/lib.rs - add (line 1)", outcome={"failed": 5},
+           failures=[{"id": "tests::fails", "message": "assertion `left == right` failed: sum of 1", "location": "src/lib.rs:7:26"}, {"id": "tests::no_panic", "message": "note: test did not panic as expected at src/lib.rs:8:32", "location": "src/lib.rs:8:32"},
+                     {"id": "tests::prints", "location": "src/lib.rs:9:199"}, {"id": "tests::deep::inner", "message": "assertion failed: false", "location": "src/lib.rs:10:37"}]), ODD_RUST, "rustodd")
 case("runners_cargo_fail", "cargo-test/v1", "cargo test --offline --no-fail-fast --lib --test fine", cargo_truth("--lib --test fine"), RUST, "rusty")
 case("runners_cargo_all_merged", "cargo-test/v1", "cargo test --offline --no-fail-fast 2>&1", cargo_truth(""), RUST, "rusty")
 case("runners_cargo_quiet_flood", "cargo-test/v1", "cargo test --offline -q --test flood", cargo_truth("--test flood"), RUST, "rusty")
