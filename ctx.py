@@ -10700,21 +10700,23 @@ class Runner:
     for in a report. `success` finds what a passing run says; `sure` runners are known by their heads even when nothing closes the report. `read` is the
     function for a format that lines do not tell; `details` find lines that tell where or why a test failed that another line names. `after`: reports follow the closing counts. `shared`: heads that follow each other have one report. `leave` closes
     the region where that is not `end`. `nest` parts the names of a test and its subtests: one with failing subtests counts as a suite.
-    `above` finds the lines between which a report stands that comes before its head. `starts` finds what every run begins with.
+    `above` finds the lines between which a report stands that comes before its head. `starts` finds what every run begins with. `died` finds the
+    test in which a process ended that did not exit with 0.
     """
 
     __slots__ = ("name", "match", "heads", "lists", "closing", "claims", "suite_claims", "suites", "kinds", "region", "end", "location", "message",
-                 "success", "notes", "opens", "join", "under", "sure", "after", "shared", "leave", "nest", "details", "above", "read", "starts")  # fmt: skip
+                 "success", "notes", "opens", "join", "under", "sure", "after", "shared", "leave", "nest", "details", "above", "read", "starts", "died")  # fmt: skip
 
     def __init__(self, name: str, match: Sequence[bytes], heads: Sequence[bytes] = (), lists: Sequence[Tuple[bytes, bytes]] = (), closing: Sequence[bytes] = (),
                  claims: Sequence[str] = ("failed",), suite_claims: Sequence[str] = (), suites: bytes = b"", kinds: Optional[Dict[bytes, str]] = None,
                  region: bytes = b"", end: bytes = b"", location: Sequence[bytes] = (), message: Sequence[bytes] = (), success: bytes = b"", notes: bytes = b"",
                  opens: Sequence[bytes] = (), join: bytes = b" ", under: bool = False, sure: bool = False, after: bool = False, shared: bool = False, leave: bytes = b"", nest: bytes = b"", details: Sequence[bytes] = (),
-                 above: bytes = b"", read: Optional[Callable[[_Reading], Tuple[List[_Case], Dict[str, int]]]] = None, starts: bytes = b"") -> None:  # fmt: skip
+                 above: bytes = b"", read: Optional[Callable[[_Reading], Tuple[List[_Case], Dict[str, int]]]] = None, starts: bytes = b"",
+                 died: bytes = b"") -> None:  # fmt: skip
         self.name, self.match, self.heads, self.lists, self.closing = name, match, heads, lists, closing
         self.claims, self.suite_claims, self.suites, self.kinds = claims, suite_claims, suites, kinds or {}
         self.region, self.end, self.location, self.message, self.success, self.notes = region, end, location, message, success, notes
-        self.opens, self.join, self.under, self.sure, self.after, self.shared, self.leave, self.nest, self.details, self.above, self.read, self.starts = opens, join, under, sure, after, shared, leave or end, nest, details, above, read, starts
+        self.opens, self.join, self.under, self.sure, self.after, self.shared, self.leave, self.nest, self.details, self.above, self.read, self.starts, self.died = opens, join, under, sure, after, shared, leave or end, nest, details, above, read, starts, died
 
 
 class _Case:
@@ -10738,10 +10740,11 @@ def _group(m: Match[bytes], *names: str) -> bytes:
 class _Report:
     """All that one runner says in an output."""
 
-    __slots__ = ("row", "pages", "cases", "closings", "told", "passed")
+    __slots__ = ("row", "pages", "heads", "cases", "closings", "told", "passed")
 
-    def __init__(self, row: Runner, pages: Sequence[_Reading]) -> None:
+    def __init__(self, row: Runner, pages: Sequence[_Reading], status: Optional[int]) -> None:
         self.row, self.pages = row, pages
+        self.heads = [*row.heads, row.died] if row.died and status else row.heads
         self.cases: List[_Case] = []
         self.told: Dict[str, int] = {}
         self.closings: List[Tuple[_Reading, Match[bytes]]] = []
@@ -10753,7 +10756,8 @@ class _Report:
                     if any(m.groupdict().values()) and not any(start < m.end() and m.start() < other.end() for start, other in own.items()):
                         own[m.start()] = m
             self.closings += [(page, own[start]) for start in sorted(own)]
-            self.passed += [(page, m) for m in page.find(row.success)] if row.success else []
+            for expression in filter(None, (row.success, *self.heads[len(row.heads) :])):
+                self.passed += [(page, m) for m in page.find(expression)]
             if row.read:
                 cases, told = row.read(page)
                 self.cases += cases
@@ -10766,7 +10770,7 @@ class _Report:
         """The tests and suites that a page names, in order, each with the extent of its report."""
         row, text = self.row, page.text
         found: List[_Case] = []
-        for number, expression in enumerate(row.heads):
+        for number, expression in enumerate(self.heads):
             own = [self.case(page, m, 0) for m in page.find(expression)]
             found += own if number else self.within_regions(page, own)
         heads = {case.start for case in found}
@@ -10906,7 +10910,8 @@ class _Report:
             cut = self.row.after and (_claimed(self.totals(number), self.row.claims) or 0) > len(units[number])
             starts = [m.start() for m in page.find(self.row.starts)] if self.row.starts and page is other else [len(page.text)]
             if cut or (starts and starts[0] < closing.start() and not any(closing.start() < at < later.start() for at in starts)):
-                listed = {case.name for case in units[number + 1] if case.account and case.account not in verdicts}  # whose reports a test's words cut off
+                later = [case for unit in units[number + 1 :] for case in unit]
+                listed = {case.name for case in later if case.account and case.account not in verdicts}  # whose reports a test's words cut off
                 printed = {id(case) for case in units[number] if case.account not in verdicts and (case.account or case.name not in listed)}
                 self.cases = [case for case in self.cases if id(case) not in printed]
                 del self.closings[number]
@@ -11134,7 +11139,7 @@ def parse_runners(
     loose: List[Evidence] = []
     for row in rows or RUNNERS:
         if any(page.holds(row.match) for page in pages):
-            report = _Report(row, pages)
+            report = _Report(row, pages, status)
             evidence = report.evidence(sampled)
             if evidence:
                 (found if report.closings or report.told or report.passed else loose).append(evidence)
@@ -11423,12 +11428,12 @@ RUNNERS: List[Runner] = [
         heads=(rb" *\d+/\d+ Test +#\d+: (?P<name>[^\n]*?) \.{2,}[ .]*\*\*\*(?P<message>[^\n]*?) +[\d.]+ sec$", rb" *\d+/\d+ Test +#\d+: (?P<name>[^\n]*?) \.{2,} *(?P<kind>Passed) +[\d.]+ sec$"),
         lists=((rb"The following tests FAILED:$", rb"\t *\d+ - (?P<name>[^\n]*) \((?P<message>(?P<kind>[^()\n]*))\)(?: [^\n]*)?$"),),
         closing=(rb"\d+% tests passed, (?P<failed>\d+) tests? failed out of (?P<total>\d+)",),
-        kinds={b"Not Run": "error", b"Passed": "", b"Disabled": ""}, end=rb" *(?:Start +\d+: |\d+/\d+ Test )|\d+% tests passed",
+        kinds={b"Not Run": "error", b"Passed": "", b"Disabled": ""}, starts=rb"Test project /[^\n]*$", end=rb" *(?:Start +\d+: |\d+/\d+ Test )|\d+% tests passed",
         location=(rb"^(?P<location>\S+\.\w+:\d+): ",), message=(rb"^(?P<message>[^\n]*\b(?:[Ee]rror|[Ff]ailure|FAIL|[Aa]ssert)[^\n]*)",),
     ),
     Runner(
         "gtest", (b"[==========] ",),
-        heads=(rb"\[ RUN      \] (?P<name>\S+)\n(?=(?:(?!\[ RUN      \] )[^\n]*\n)*?\[  FAILED  \] (?P=name)[ ,(\n])",),
+        heads=(rb"\[ RUN      \] (?P<name>\S+)\n(?=(?:(?!\[ RUN      \] )[^\n]*\n)*?\[  FAILED  \] (?P=name)[ ,(\n])",), died=rb"\[ RUN      \] (?P<name>\S+)$(?=(?:\n(?!\[[ A-Z=-]{10}\])[^\n]*)*\Z|(?:\n[^\n]*){1,3}\n\[==========\] Running)",
         lists=((rb"\[  FAILED  \] \d+ tests?, listed below:$", rb"\[  FAILED  \] (?P<name>\S+?)(?:, where [^\n]*(?:\n    As Text: [^\n]*(?:\n[^\[\n][^\n]*)?)?)?$"), (b"", rb"\[  FAILED  \] (?P<name>\S+?)(?:, where [^\n]*(?:\n    As Text: [^\n]*(?:\n[^\[\n][^\n]*)?)?)? \(\d+ ms\)$"),
                (b"", rb"\[  FAILED  \] (?P<name>\S+): (?P<kind>SetUpTest)(?:Suite|Case) or TearDownTest(?:Suite|Case)$")), kinds={b"SetUpTest": "suite"},
         closing=(rb"\[==========\] Running \d+ tests?[^\n]*\n(?:(?!\[==========\] )[^\n]*\n)*" + _GTEST_RAN, _GTEST_RAN), claims=("tests_ran", "-passed", "-skipped"),

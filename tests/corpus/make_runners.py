@@ -62,6 +62,7 @@ def make(one, env):
     cwd = ROOT / one["cwd"]
     write(cwd, one["files"])
     status, out, err = shell(one["command"], cwd, env, one["merged"])
+    status = 128 - status if status < 0 else status  # as a shell says it
     if status in (126, 127):
         return "not installed"
     truth = {"profile": one["profile"], "family": one["profile"].split("/")[0], "exit": status, "cwd": str(cwd)}
@@ -802,6 +803,15 @@ case("runners_ctest_output", "ctest/v1", "cd build && ctest --output-on-failure 
 case("runners_ctest_pass", "ctest/v1", "ctest --test-dir build -R fine", passing, CPP, "ct")
 case("runners_gtest_fail", "gtest/v1", "./build/calc", gtest_truth("./build/calc"), CPP, "ct")
 case("runners_gtest_flood", "gtest/v1", "./build/flood --gtest_color=yes", gtest_truth("./build/flood"), CPP, "ct")
+CRASH = {
+    "CMakeLists.txt": "cmake_minimum_required(VERSION 3.10)\nproject(crash C CXX)\nenable_testing()\nadd_executable(says says.c)\nadd_executable(dies dies.cc)\nfind_package(GTest REQUIRED)\n"
+    "target_link_libraries(dies GTest::gtest GTest::gtest_main pthread)\nforeach(n one two)\n  add_test(NAME says.${n} COMMAND says)\nendforeach()\nadd_test(NAME fails COMMAND false)\n",
+    "says.c": '#include <stdio.h>\nint main(void) { printf("99%% tests passed, 3 tests failed out of 10\\n\\t  1 - ghost (Failed)\\nsays.c:3: error: it failed\\n"); return 3; }\n',
+    "dies.cc": "#include <gtest/gtest.h>\n#include <csignal>\nTEST(Suite, Fine) {}\nTEST(Suite, Fails) { EXPECT_EQ(1, 2); }\nTEST(Suite, Dies) { raise(SIGSEGV); }\nTEST(Suite, Never) {}\n",
+}  # fmt: skip
+case("runners_gtest_died", "gtest/v1", "./build/dies", known("Suite.Fails", "Suite.Dies", unsure="the tool's own totals are missing"), CRASH, "ctcrash", prepare="cmake -S . -B build && cmake --build build")
+case("runners_ctest_says", "ctest/v1", "cd build && ctest --output-on-failure 2>&1",
+     known("says.one", "says.two", "fails", outcome={"failed": 3, "total": 3}), CRASH, "ctcrash", also=[])
 case("runners_gtest_pass", "gtest/v1", "./build/fine", passing, CPP, "ct")
 
 # ── Ruby
