@@ -9535,7 +9535,10 @@ def parse_unittest(sources: List[Source], status: Optional[int]) -> List[Evidenc
     """
     runs = [(source, run) for source in sources for run in _unittest_runs(_View(source))]
     sure = any(not run.doubt for _, run in runs)
-    return [_unittest_evidence(source, run, status) for source, run in runs if run.seen or not sure or not run.doubt]
+    runs = [(source, run) for source, run in runs if run.seen or not sure or not run.doubt]
+    if len(runs) == 1 and runs[0][1].ran >= 0 and runs[0][1].failing == len(runs[0][1].blocks):
+        runs[0][1].doubt = ""  # tests printed into the progress, and nothing else closes this run
+    return [_unittest_evidence(source, run, status) for source, run in runs]
 
 
 def _unittest_evidence(source: Source, run: _Run, status: Optional[int]) -> Evidence:
