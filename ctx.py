@@ -8551,7 +8551,7 @@ PYTEST_MARKERS = (
     *(b" passed", b" failed", b" error", b" skipped", b" deselected", b" xfailed", b" xpassed", b"no tests ", b" collected in "),
     *(b" test session starts =", b"test summary info =", b"FAILURES =", b"ERRORS =", b"while loading conftest", b"INTERNALERROR> "),
 )
-UNITTEST_MARKERS = (b"\nRan ", b"=\nERROR: ", b"=\nFAIL: ", b"=\r\nERROR: ", b"=\r\nFAIL: ", b" ... FAIL\n", b" ... ERROR\n")
+UNITTEST_MARKERS = (b"\nRan ", b" tests in ", b" test in ", b"=\nERROR: ", b"=\nFAIL: ", b"=\r\nERROR: ", b"=\r\nFAIL: ", b" ... FAIL\n", b" ... ERROR\n")
 
 _PYTEST_RICH, _PYTEST_TOLD = 100, 5000  # facts with context; with location and whole message; the rest of a flood is only named
 _PYTEST_PART, _PYTEST_PART_OF_FLOOD = 48 * KIB, 3 * KIB  # of a failure's traceback, the end that is read
@@ -9533,16 +9533,37 @@ def parse_unittest(sources: List[Source], status: Optional[int]) -> List[Evidenc
 
     An unexpected success is a failed fact. Formats: unittest/runner.py of Python 3.8 to 3.13.
     """
-    runs = [(source, run) for source in sources for run in _unittest_runs(_View(source))]
+    runs = [(view, run) for view in map(_unittest_view, sources) for run in _unittest_runs(view)]
     sure = any(not run.doubt for _, run in runs)
-    runs = [(source, run) for source, run in runs if run.seen or not sure or not run.doubt]
+    runs = [(view, run) for view, run in runs if run.seen or not sure or not run.doubt]
     if len(runs) == 1 and runs[0][1].ran >= 0 and runs[0][1].failing == len(runs[0][1].blocks):
         runs[0][1].doubt = ""  # tests printed into the progress, and nothing else closes this run
-    return [_unittest_evidence(source, run, status) for source, run in runs]
+    return [_unittest_evidence(view, run, status) for view, run in runs]
 
 
-def _unittest_evidence(source: Source, run: _Run, status: Optional[int]) -> Evidence:
-    evidence, view = Evidence("unittest/v1"), _View(source)
+def _unittest_view(source: Source) -> _View:
+    """A stream without what a log collector put before each line, by a closing line."""
+    closing = rx(rb"\n([^\n]{1,200}[\t |>])Ran \d+ tests? in [\d.]+s\r?(?:\n|$)")
+    for at in source.find_all([b"Ran "], 1000)[0]:
+        m = closing.search(source.read(max(0, at - 210), at + 40))
+        if m:
+            return _View(source, m.group(1))
+    return _View(source)
+
+
+def _unittest_begin(view: _View, run: _Run) -> int:
+    """Offset of the first line that tells an outcome, else of the first block, else of what closes the run."""
+    at, first = run.start, view.back((run.blocks[0][0] if run.blocks else run.close) - 1)  # with the ruler above it
+    for raw in view.source.read(at, first).split(b"\n"):
+        text = view.text(raw)
+        if rx(_UNITTEST_RESULT).match(text) or rx(rb"^[.FEsxu]+$").match(text):
+            return at
+        at += len(raw) + 1
+    return first
+
+
+def _unittest_evidence(view: _View, run: _Run, status: Optional[int]) -> Evidence:
+    evidence, source = Evidence("unittest/v1"), view.source
     evidence.totals = dict({"run": run.ran} if run.ran >= 0 else {}, **run.totals)
     ends = [at for at, _ in run.blocks[1:]] + [view.back(run.close - 1) if run.ran >= 0 else run.end]
     facts: Dict[Tuple[str, bytes], Fact] = {}
@@ -9557,7 +9578,7 @@ def _unittest_evidence(source: Source, run: _Run, status: Optional[int]) -> Evid
         evidence.outcome = {b"OK": "passed", b"FAILED": "failed"}.get(run.verdict, "")
     disagree = evidence.outcome and status is not None and (status == 0) == (evidence.outcome == "failed")
     evidence.unsure = "; ".join(filter(None, [run.doubt, "exit status %s" % status if disagree else ""]))
-    evidence.span = [view.span(run.start, run.end)]
+    evidence.span = [view.span(_unittest_begin(view, run), run.end)]
     return evidence
 
 
@@ -11331,7 +11352,7 @@ RUNNERS: List[Runner] = [
         heads=(rb"  \xe2\x97\x8f (?!Console$|Test suite failed to run$)(?P<name>\S[^\n]*(?:\n[^\s:][^\n]*){0,3})(?:\n$|$(?=\n {4}\S))", rb"  \xe2\x97\x8f Test suite failed to run(?:\n$|$(?=\n {4}\S))"),
         closing=(rb"Test Suites: (?P<suites>[^\n]*)\nTests: +(?P<tests>[^\n]*)(?:\n(?:Snapshots|Time): [^\n]*)*(?:\nRan all test suites[^\n]*)?",),
         suite_claims=("suites failed",),
-        suites=rb" ?(?:(?:FAIL +|(?:::group::|##\[group\])Errors thrown in )(?P<suite>[^\n]*?)|PASS +(?P<ok>[^\n]*?))(?: \([\d.]+ m?s\))?$",
+        suites=rb" ?(?:(?:FAIL +(?![^\n]* (?:>|\[) )|(?:::group::|##\[group\])Errors thrown in )(?P<suite>[^\n]*?)|PASS +(?P<ok>[^\n]*?))(?: \([\d.]+ m?s\))?$",
         join=b" \xe2\x80\xba ", end=rb"(?:Snapshot Summary$|Summary of all failing tests$|Test Suites: | \xe2\x80\xba )",
         location=(_JS_FRAME,), message=(rb"Details:\n\n +(?P<message>\S[^\n]*)",),
         notes=rb"Jest: [^\n]* coverage threshold [^\n]*|Jest did not exit [^\n]*",

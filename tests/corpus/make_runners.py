@@ -812,6 +812,16 @@ CRASH = {
 case("runners_gtest_died", "gtest/v1", "./build/dies", known("Suite.Fails", "Suite.Dies", unsure="the tool's own totals are missing"), CRASH, "ctcrash", prepare="cmake -S . -B build && cmake --build build")
 case("runners_ctest_says", "ctest/v1", "cd build && ctest --output-on-failure 2>&1",
      known("says.one", "says.two", "fails", outcome={"failed": 3, "total": 3}), CRASH, "ctcrash", also=[])
+MIXED = dict(CONFIG, **{
+    "mixed/bad.c": "int main(void) { return missing; }\n",
+    "mixed/test_mixed.py": "import sys\nimport unittest\n\n\nclass Mixed(unittest.TestCase):\n    def test_one(self):\n        sys.stderr.write('loading\\n')\n        self.assertEqual(1, 2)\n",
+    "mixed/one.test.cjs": "test('in jest', () => { expect(1).toBe(2); });\n", "mixed/one.spec.mjs": VITEST + "it('in vitest', () => { expect(1).toBe(2); });\n",
+    "mixed/run.sh": "cd mixed; echo '##[group]Run all'; gcc -c bad.c; (cd ../../ctcrash/build && ctest -R fails); python3 -m unittest test_mixed; cd ..\n"
+    "FORCE_COLOR=1 npx jest mixed/one; FORCE_COLOR=1 npx vitest run --dir mixed; echo '##[error]Process completed with exit code 1.'; exit 1\n",
+})  # fmt: skip
+for name, columns in (("mixed", " 2>&1"), ("mixed_stamped", COLUMNS)):
+    case("runners_ci_" + name, "ctest/v1", "bash mixed/run.sh" + columns,
+         known("fails", outcome={"run": 1, "failures": 1}, other=["bad.c:1:25", "test_one (test_mixed.Mixed.test_one)", "in jest", "mixed/one.test.cjs", "mixed/one.spec.mjs > in vitest"], also=["jest/v1", "vitest/v1"]), MIXED)
 case("runners_gtest_pass", "gtest/v1", "./build/fine", passing, CPP, "ct")
 
 # ── Ruby
