@@ -12084,8 +12084,9 @@ def _git_log(page: _Page) -> List[Evidence]:
     for (n, name), (end, _) in zip(at, at[1:] + [(len(page.lines), b"")]):
         body = [rx(rb"[|\\/_.* ]*?(?=    )").sub(b"", line, 1) if graph else line for line in page.lines[n + 1 : end]]
         subject = next((line.strip() for line in body if line.startswith(b"    ") and line.strip()), b"")
-        stat = next((rx(rb"\d+ files? changed.*").search(line) for line in body if b" changed, " in line and line.startswith(b" ")), None)
-        rows.append(page.row("commit", name, subject + (b" (%s)" % stat.group() if stat else b""), n + 1, end))
+        stats = (rx(rb"(?!    )[|\\/_.* ]* (\d+ files? changed, .*)").match(line) for line in body)  # what stands further in is said by the author
+        stat = next(filter(None, stats), None)
+        rows.append(page.row("commit", name, subject + (b" (%s)" % stat.group(1) if stat else b""), n + 1, end))
     log = page.evidence("git-log", rows, {"commits": len(rows)})
     return [log] + (_git_diff(page) if b"\ndiff --" in page.text else [])
 

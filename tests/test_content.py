@@ -458,3 +458,10 @@ def test_memory_is_bounded(tmp_path, line):
     size, *unsure = done.stdout.split()
     assert int(size) - (len(block) >> 20) <= 64
     assert set(unsure) <= {b"sampled"}
+
+
+def test_what_a_message_says_of_files_changed_is_not_what_changed():
+    commit = b"commit %s\nAuthor: A <a@b.c>\nDate:   Mon Nov 30 20:25:54 2026 +0000\n\n    Subject\n    \n    the merge said: 3 files changed, 2 insertions(+)\n\n" % (b"1f" * 20)
+    for stat, told in ((b"", b"Subject"), (b" a.py | 4 ++++\n 1 file changed, 4 insertions(+)\n", b"Subject (1 file changed, 4 insertions(+))")):
+        (evidence,) = ctx.parse_content([ctx.Source.of_bytes("stdout", commit + stat)], 0)
+        assert [fact.message for fact in evidence.facts] == [told]
