@@ -11195,9 +11195,7 @@ def _read_tap(page: _Reading) -> Tuple[List[_Case], Dict[str, int]]:
     braced = rx(rb"\n *(?:not )?ok [^\n]* \{\n").search(text) is not None
     line = rb"(?P<indent> *)(?P<kind>not ok|ok)(?: (?P<number>\d+))?(?: +- +| +|$)(?P<name>[^\n]*?)(?: in \d+ms)?(?: +# ?(?P<tag>(?:[Ss][Kk][Ii][Pp]|[Tt][Oo][Dd][Oo]|time=)[^\n]*))?(?: \{)?$"
     results = list(page.find(line))
-    bad = sum(m.group("kind") == b"not ok" and not m.group("indent") for m in results)
-    counted = [int(m.group(1)) for m in page.find(rb"# fail +(\d+)$")]  # mocha gives a hook the number of the next test
-    printed = set() if sum(counted) == bad else _out_of_turn(results, plan)
+    printed = _out_of_turn(results, plan, sum(int(m.group(1)) for m in page.find(rb"# fail +(\d+)$")))
     for m in results:
         if m.start() in printed or (cases and m.start() < cases[-1].end):
             continue  # a test's own words, or part of the diagnostics
@@ -11228,8 +11226,11 @@ def _read_tap(page: _Reading) -> Tuple[List[_Case], Dict[str, int]]:
     return cases, told if len(told) < 5 or cases else {}
 
 
-def _out_of_turn(results: Sequence[Match[bytes]], plan: Sequence[int]) -> Set[int]:
-    """Where results of TAP stand that a test printed: their numbers are not planned, or interrupt the count."""
+def _out_of_turn(results: Sequence[Match[bytes]], plan: Sequence[int], failing: int) -> Set[int]:
+    """Where results of TAP stand that a test printed: their numbers are not planned, or interrupt the count; none where as many fail as
+    are counted, since mocha gives a hook the number of the next test."""
+    if failing == sum(m.group("kind") == b"not ok" and not m.group("indent") for m in results):
+        return set()
     told = [(m.start(), int(m.group("number"))) for m in results if m.group("number") and not m.group("indent")]
     printed = {at for at, number in told if len(plan) == 1 and number > plan[0]}
     told = [(at, number) for at, number in told if at not in printed]
@@ -13299,17 +13300,20 @@ def _yaml(page: _Page) -> List[Evidence]:
             rows[-1].identity = value
         elif key == b"namespace" and len(indent) == 2 + 2 * listed:
             rows[-1].message = value
+        flow = rx(rb"\{(?:.*[ ,{])?name: *[\"']?([^,}\"' ]+)").match(value or b"") if key == b"metadata" and len(indent) == 2 * listed else None
+        if flow and not rows[-1].identity:
+            rows[-1].identity = flow.group(1)
         if value:
             word = rx(rb"\{ *(\w+)").match(value)
             values, lines = columns.setdefault(b"%s%s" % (b" " * len(indent), key), ([], []))
             values.append(word.group(1) if word else value)
             lines.append(n)
+    for row in rows[-1:]:
+        row.last = len(page.lines)
     rows = [row for row in rows if row.location and row.identity]
     for row in rows:
         row.identity = b"%s/%s" % (row.location, row.identity)
         kinds[fsdecode(row.location)] = kinds.get(fsdecode(row.location), 0) + 1
-    if rows:
-        rows[-1].last = len(page.lines)
     evidence = page.evidence("yaml", rows, kinds)
     tallies = {name.strip(): _Tally() for name in columns}
     for name, (values, lines) in columns.items():
