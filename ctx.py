@@ -10934,8 +10934,8 @@ class _Report:
             cut = self.row.after and (_claimed(self.totals(number), self.row.claims) or 0) > len(units[number])
             starts = [m.start() for m in page.find(self.row.starts)] if self.row.starts and page is other else [len(page.text)]
             if cut or (starts and starts[0] < closing.start() and not any(closing.start() < at < later.start() for at in starts)):
-                later = [case for unit in units[number + 1 :] for case in unit]
-                listed = {case.name for case in later if case.account and case.account not in verdicts}  # whose reports a test's words cut off
+                rest = [case for unit in units[number + 1 :] for case in unit]
+                listed = {case.name for case in rest if case.account and case.account not in verdicts}  # whose reports a test's words cut off
                 printed = {id(case) for case in units[number] if case.account not in verdicts and (case.account or case.name not in listed)}
                 self.cases = [case for case in self.cases if id(case) not in printed]
                 del self.closings[number]
@@ -11229,7 +11229,7 @@ def _read_tap(page: _Reading) -> Tuple[List[_Case], Dict[str, int]]:
 def _out_of_turn(results: Sequence[Match[bytes]], plan: Sequence[int], failing: int) -> Set[int]:
     """Where results of TAP stand that a test printed: their numbers are not planned, or interrupt the count; none where as many fail as
     are counted, since mocha gives a hook the number of the next test."""
-    if failing == sum(m.group("kind") == b"not ok" and not m.group("indent") for m in results):
+    if failing and failing == sum(m.group("kind") == b"not ok" and not m.group("indent") for m in results):
         return set()
     told = [(m.start(), int(m.group("number"))) for m in results if m.group("number") and not m.group("indent")]
     printed = {at for at, number in told if len(plan) == 1 and number > plan[0]}
