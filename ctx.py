@@ -9553,7 +9553,8 @@ def _unittest_view(source: Source) -> _View:
 
 def _unittest_begin(view: _View, run: _Run) -> int:
     """Offset of the first line that tells an outcome, else of the first block, else of what closes the run."""
-    at, first = run.start, view.back((run.blocks[0][0] if run.blocks else run.close) - 1)  # with the ruler above it
+    first = view.back((run.blocks[0][0] if run.blocks else run.close) - 1)  # with the ruler above it
+    at = max(run.start, view.back(first - 4 * MIB))
     for raw in view.source.read(at, first).split(b"\n"):
         text = view.text(raw)
         if rx(_UNITTEST_RESULT).match(text) or rx(rb"^[.FEsxu]+$").match(text):
