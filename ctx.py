@@ -8551,7 +8551,7 @@ PYTEST_MARKERS = (
     *(b" passed", b" failed", b" error", b" skipped", b" deselected", b" xfailed", b" xpassed", b"no tests ", b" collected in "),
     *(b" test session starts =", b"test summary info =", b"FAILURES =", b"ERRORS =", b"while loading conftest", b"INTERNALERROR> "),
 )
-UNITTEST_MARKERS = (b"\nRan ", b"=\nERROR: ", b"=\nFAIL: ", b"=\r\nERROR: ", b"=\r\nFAIL: ", b" ... FAIL\n", b" ... ERROR\n")
+UNITTEST_MARKERS = (b"\nRan ", b" tests in ", b" test in ", b"=\nERROR: ", b"=\nFAIL: ", b"=\r\nERROR: ", b"=\r\nFAIL: ", b" ... FAIL\n", b" ... ERROR\n")
 
 _PYTEST_RICH, _PYTEST_TOLD = 100, 5000  # facts with context; with location and whole message; the rest of a flood is only named
 _PYTEST_PART, _PYTEST_PART_OF_FLOOD = 48 * KIB, 3 * KIB  # of a failure's traceback, the end that is read
@@ -9533,13 +9533,38 @@ def parse_unittest(sources: List[Source], status: Optional[int]) -> List[Evidenc
 
     An unexpected success is a failed fact. Formats: unittest/runner.py of Python 3.8 to 3.13.
     """
-    runs = [(source, run) for source in sources for run in _unittest_runs(_View(source))]
+    runs = [(view, run) for view in map(_unittest_view, sources) for run in _unittest_runs(view)]
     sure = any(not run.doubt for _, run in runs)
-    return [_unittest_evidence(source, run, status) for source, run in runs if run.seen or not sure or not run.doubt]
+    runs = [(view, run) for view, run in runs if run.seen or not sure or not run.doubt]
+    if len(runs) == 1 and runs[0][1].ran >= 0 and runs[0][1].failing == len(runs[0][1].blocks):
+        runs[0][1].doubt = ""  # tests printed into the progress, and nothing else closes this run
+    return [_unittest_evidence(view, run, status) for view, run in runs]
 
 
-def _unittest_evidence(source: Source, run: _Run, status: Optional[int]) -> Evidence:
-    evidence, view = Evidence("unittest/v1"), _View(source)
+def _unittest_view(source: Source) -> _View:
+    """A stream without what a log collector put before each line, by a closing line."""
+    closing = rx(rb"\n([^\n]{1,200}[\t |>])Ran \d+ tests? in [\d.]+s\r?(?:\n|$)")
+    for at in source.find_all([b"Ran "], 1000)[0]:
+        m = closing.search(source.read(max(0, at - 210), at + 40))
+        if m:
+            return _View(source, m.group(1))
+    return _View(source)
+
+
+def _unittest_begin(view: _View, run: _Run) -> int:
+    """Offset of the first line that tells an outcome, else of the first block, else of what closes the run."""
+    first = view.back((run.blocks[0][0] if run.blocks else run.close) - 1)  # with the ruler above it
+    at = max(run.start, view.back(first - 4 * MIB))
+    for raw in view.source.read(at, first).split(b"\n"):
+        text = view.text(raw)
+        if rx(_UNITTEST_RESULT).match(text) or rx(rb"^[.FEsxu]+$").match(text):
+            return at
+        at += len(raw) + 1
+    return first
+
+
+def _unittest_evidence(view: _View, run: _Run, status: Optional[int]) -> Evidence:
+    evidence, source = Evidence("unittest/v1"), view.source
     evidence.totals = dict({"run": run.ran} if run.ran >= 0 else {}, **run.totals)
     ends = [at for at, _ in run.blocks[1:]] + [view.back(run.close - 1) if run.ran >= 0 else run.end]
     facts: Dict[Tuple[str, bytes], Fact] = {}
@@ -9554,7 +9579,7 @@ def _unittest_evidence(source: Source, run: _Run, status: Optional[int]) -> Evid
         evidence.outcome = {b"OK": "passed", b"FAILED": "failed"}.get(run.verdict, "")
     disagree = evidence.outcome and status is not None and (status == 0) == (evidence.outcome == "failed")
     evidence.unsure = "; ".join(filter(None, [run.doubt, "exit status %s" % status if disagree else ""]))
-    evidence.span = [view.span(run.start, run.end)]
+    evidence.span = [view.span(_unittest_begin(view, run), run.end)]
     return evidence
 
 
@@ -10700,21 +10725,23 @@ class Runner:
     for in a report. `success` finds what a passing run says; `sure` runners are known by their heads even when nothing closes the report. `read` is the
     function for a format that lines do not tell; `details` find lines that tell where or why a test failed that another line names. `after`: reports follow the closing counts. `shared`: heads that follow each other have one report. `leave` closes
     the region where that is not `end`. `nest` parts the names of a test and its subtests: one with failing subtests counts as a suite.
-    `above` finds the lines between which a report stands that comes before its head. `starts` finds what every run begins with.
+    `above` finds the lines between which a report stands that comes before its head. `starts` finds what every run begins with. `died` finds the
+    test in which a process ended that did not exit with 0.
     """
 
     __slots__ = ("name", "match", "heads", "lists", "closing", "claims", "suite_claims", "suites", "kinds", "region", "end", "location", "message",
-                 "success", "notes", "opens", "join", "under", "sure", "after", "shared", "leave", "nest", "details", "above", "read", "starts")  # fmt: skip
+                 "success", "notes", "opens", "join", "under", "sure", "after", "shared", "leave", "nest", "details", "above", "read", "starts", "died")  # fmt: skip
 
     def __init__(self, name: str, match: Sequence[bytes], heads: Sequence[bytes] = (), lists: Sequence[Tuple[bytes, bytes]] = (), closing: Sequence[bytes] = (),
                  claims: Sequence[str] = ("failed",), suite_claims: Sequence[str] = (), suites: bytes = b"", kinds: Optional[Dict[bytes, str]] = None,
                  region: bytes = b"", end: bytes = b"", location: Sequence[bytes] = (), message: Sequence[bytes] = (), success: bytes = b"", notes: bytes = b"",
                  opens: Sequence[bytes] = (), join: bytes = b" ", under: bool = False, sure: bool = False, after: bool = False, shared: bool = False, leave: bytes = b"", nest: bytes = b"", details: Sequence[bytes] = (),
-                 above: bytes = b"", read: Optional[Callable[[_Reading], Tuple[List[_Case], Dict[str, int]]]] = None, starts: bytes = b"") -> None:  # fmt: skip
+                 above: bytes = b"", read: Optional[Callable[[_Reading], Tuple[List[_Case], Dict[str, int]]]] = None, starts: bytes = b"",
+                 died: bytes = b"") -> None:  # fmt: skip
         self.name, self.match, self.heads, self.lists, self.closing = name, match, heads, lists, closing
         self.claims, self.suite_claims, self.suites, self.kinds = claims, suite_claims, suites, kinds or {}
         self.region, self.end, self.location, self.message, self.success, self.notes = region, end, location, message, success, notes
-        self.opens, self.join, self.under, self.sure, self.after, self.shared, self.leave, self.nest, self.details, self.above, self.read, self.starts = opens, join, under, sure, after, shared, leave or end, nest, details, above, read, starts
+        self.opens, self.join, self.under, self.sure, self.after, self.shared, self.leave, self.nest, self.details, self.above, self.read, self.starts, self.died = opens, join, under, sure, after, shared, leave or end, nest, details, above, read, starts, died
 
 
 class _Case:
@@ -10738,10 +10765,11 @@ def _group(m: Match[bytes], *names: str) -> bytes:
 class _Report:
     """All that one runner says in an output."""
 
-    __slots__ = ("row", "pages", "cases", "closings", "told", "passed")
+    __slots__ = ("row", "pages", "heads", "cases", "closings", "told", "passed")
 
-    def __init__(self, row: Runner, pages: Sequence[_Reading]) -> None:
+    def __init__(self, row: Runner, pages: Sequence[_Reading], status: Optional[int]) -> None:
         self.row, self.pages = row, pages
+        self.heads = [*row.heads, row.died] if row.died and status else row.heads
         self.cases: List[_Case] = []
         self.told: Dict[str, int] = {}
         self.closings: List[Tuple[_Reading, Match[bytes]]] = []
@@ -10753,7 +10781,8 @@ class _Report:
                     if any(m.groupdict().values()) and not any(start < m.end() and m.start() < other.end() for start, other in own.items()):
                         own[m.start()] = m
             self.closings += [(page, own[start]) for start in sorted(own)]
-            self.passed += [(page, m) for m in page.find(row.success)] if row.success else []
+            for expression in filter(None, (row.success, *self.heads[len(row.heads) :])):
+                self.passed += [(page, m) for m in page.find(expression)]
             if row.read:
                 cases, told = row.read(page)
                 self.cases += cases
@@ -10766,7 +10795,7 @@ class _Report:
         """The tests and suites that a page names, in order, each with the extent of its report."""
         row, text = self.row, page.text
         found: List[_Case] = []
-        for number, expression in enumerate(row.heads):
+        for number, expression in enumerate(self.heads):
             own = [self.case(page, m, 0) for m in page.find(expression)]
             found += own if number else self.within_regions(page, own)
         heads = {case.start for case in found}
@@ -10805,7 +10834,7 @@ class _Report:
         if row.above:
             self.look_above(page, found)
         for case, after in reversed(list(zip(found, found[1:]))) if row.shared else ():
-            if case.end == after.start:
+            if case.end == after.start and not page.text[case.body : case.end].strip():
                 case.body, case.end = after.body, after.end
         return [case for case in found if case.kind]
 
@@ -10906,7 +10935,9 @@ class _Report:
             cut = self.row.after and (_claimed(self.totals(number), self.row.claims) or 0) > len(units[number])
             starts = [m.start() for m in page.find(self.row.starts)] if self.row.starts and page is other else [len(page.text)]
             if cut or (starts and starts[0] < closing.start() and not any(closing.start() < at < later.start() for at in starts)):
-                printed = {id(case) for case in units[number] if case.account not in verdicts}
+                rest = [case for unit in units[number + 1 :] for case in unit]
+                listed = {case.name for case in rest if case.account and case.account not in verdicts}  # whose reports a test's words cut off
+                printed = {id(case) for case in units[number] if case.account not in verdicts and (case.account or case.name not in listed)}
                 self.cases = [case for case in self.cases if id(case) not in printed]
                 del self.closings[number]
 
@@ -11099,7 +11130,7 @@ def _frame(expressions: Sequence[bytes], body: bytes) -> bytes:
             place = _group(m, "location")
             if m.groupdict().get("line"):
                 place += b":" + m.group("line")
-            if place and not rx(_LIBRARY).search(place) and not rx(rb"^(?:node:|internal/|native|<|java/)").match(place):
+            if place and not rx(_LIBRARY).search(place) and not rx(rb"^(?:node:|internal/|native|<|java/|_testmain\.go)").match(place):
                 return place
     return b""
 
@@ -11110,10 +11141,10 @@ def _explain_tests(facts: Sequence[Fact], sources: Dict[str, Source]) -> None:
         last = min(fact.last, max(fact.first, fact.quoted) + 24)
         rows = sources[fact.stream].slice(fact.first, last).split(b"\n") if last > fact.first else []
         for number, raw in enumerate(rows[: last - fact.first + 1], fact.first):
-            event = rx(rb"\{\"(?:Time|Action)\":.*\"Output\":\"([^\"\\]*)(?:\\n)?\"\}$").match(raw)
+            event = rx(rb"\{\"(?:Time|Action)\":.*\"Output\":\"(.*?)(?:\\n)?\"\}$").match(raw)
             raw = event.group(1) if event else raw  # of `go test -json`: what the test printed
             text = normal(raw)
-            if number <= max(fact.first, fact.quoted) or not text.strip():
+            if number <= max(fact.first, fact.quoted) or not text.strip() or (event and b"\\" in raw):
                 continue
             if rx(_LIBRARY).search(text) or b"node:" in text or not rx(rb"\w").search(text):
                 continue
@@ -11133,7 +11164,7 @@ def parse_runners(
     loose: List[Evidence] = []
     for row in rows or RUNNERS:
         if any(page.holds(row.match) for page in pages):
-            report = _Report(row, pages)
+            report = _Report(row, pages, status)
             evidence = report.evidence(sampled)
             if evidence:
                 (found if report.closings or report.told or report.passed else loose).append(evidence)
@@ -11165,7 +11196,7 @@ def _read_tap(page: _Reading) -> Tuple[List[_Case], Dict[str, int]]:
     braced = rx(rb"\n *(?:not )?ok [^\n]* \{\n").search(text) is not None
     line = rb"(?P<indent> *)(?P<kind>not ok|ok)(?: (?P<number>\d+))?(?: +- +| +|$)(?P<name>[^\n]*?)(?: in \d+ms)?(?: +# ?(?P<tag>(?:[Ss][Kk][Ii][Pp]|[Tt][Oo][Dd][Oo]|time=)[^\n]*))?(?: \{)?$"
     results = list(page.find(line))
-    printed = _out_of_turn(results, plan)
+    printed = _out_of_turn(results, plan, sum(int(m.group(1)) for m in page.find(rb"# fail +(\d+)$")))
     for m in results:
         if m.start() in printed or (cases and m.start() < cases[-1].end):
             continue  # a test's own words, or part of the diagnostics
@@ -11196,8 +11227,11 @@ def _read_tap(page: _Reading) -> Tuple[List[_Case], Dict[str, int]]:
     return cases, told if len(told) < 5 or cases else {}
 
 
-def _out_of_turn(results: Sequence[Match[bytes]], plan: Sequence[int]) -> Set[int]:
-    """Where results of TAP stand that a test printed: their numbers are not planned, or interrupt the count."""
+def _out_of_turn(results: Sequence[Match[bytes]], plan: Sequence[int], failing: int) -> Set[int]:
+    """Where results of TAP stand that a test printed: their numbers are not planned, or interrupt the count; none where as many fail as
+    are counted, since mocha gives a hook the number of the next test."""
+    if failing and failing == sum(m.group("kind") == b"not ok" and not m.group("indent") for m in results):
+        return set()
     told = [(m.start(), int(m.group("number"))) for m in results if m.group("number") and not m.group("indent")]
     printed = {at for at, number in told if len(plan) == 1 and number > plan[0]}
     told = [(at, number) for at, number in told if at not in printed]
@@ -11213,7 +11247,7 @@ def _out_of_turn(results: Sequence[Match[bytes]], plan: Sequence[int]) -> Set[in
 def _yaml_end(text: bytes, at: int, depth: int) -> int:
     """Where the diagnostics below a line of TAP end: a block of YAML, comments, or lines that stand further in."""
     margin = b" " * depth
-    m = rx(rb"\n%s  ---[^\n]*\n(?:(?!%s  \.\.\.)[^\n]*\n){0,400}%s  \.\.\.|(?:\n%s# [^\n]*)+|(?:\n%s  (?! *(?:not )?ok |---)[^\n]+){1,400}" % ((margin,) * 5)).match(text, at)
+    m = rx(rb"\n%s  ---[^\n]*\n(?:(?!%s  \.\.\.)[^\n]*\n){0,400}%s  \.\.\.|(?:\n%s# [^\n]*)+|(?:\n%s  (?! *(?:not )?ok |---)[^\n]*){1,400}" % ((margin,) * 5)).match(text, at)
     return m.end() if m else at
 
 
@@ -11251,14 +11285,16 @@ def _read_node(page: _Reading) -> Tuple[List[_Case], Dict[str, int]]:
     return cases, {}
 
 
+_GO_FRAME = rb"^\t(?P<location>\S+\.go:\d+)"
 _GO_EVENT = rb"\{\"(?:Time|Action|ImportPath)\":[^\n]*\}$"
 
 
 def _read_go_json(page: _Reading) -> Tuple[List[_Case], Dict[str, int]]:
-    """The events of `go test -json`. Source: go doc cmd/test2json."""
+    """The events of `go test -json`; a test that runs when its package fails has failed. Source: go doc cmd/test2json."""
     import json
 
     output: Dict[Tuple[str, str], List[Tuple[int, str]]] = {}
+    running: Dict[Tuple[str, str], None] = {}
     cases, told, seen = [], {"pass": 0, "fail": 0, "skip": 0}, set()
     for m in page.find(_GO_EVENT):
         try:
@@ -11267,23 +11303,36 @@ def _read_go_json(page: _Reading) -> Tuple[List[_Case], Dict[str, int]]:
             continue
         action, package, test = (str(event.get(key, "")) for key in ("Action", "Package", "Test"))
         key = package or str(event.get("ImportPath", "")), test
+        ended = [key]
         if action in ("output", "build-output"):
             output.setdefault(key, []).append((m.start(), str(event.get("Output", ""))))
+        elif action in ("run", "cont"):
+            running[key] = None
+        else:
+            running.pop(key, None)
         if action in ("pass", "fail", "skip") and (test or action == "fail") and (key, action) not in seen:
             seen.add((key, action))
-            told[action] += bool(test)
+            ended = [own for own in running if own[0] == package and not test] + [key]
+            told[action] += sum(bool(name) for _, name in ended)
         elif action != "build-fail":
             continue
         if action in ("fail", "build-fail"):
-            lines = [(at, text) for at, text in output.get(key, ()) if not text.lstrip().startswith(("===", "---", "FAIL", "exit status")) and text.strip()]
-            case = _Case("failed" if test else "suite" if action == "fail" else "error", (test or key[0]).encode(), page, m.start(), m.start(), file=package.encode())
-            place = next((found for found in (rx(rb"^ *(\S+\.go:\d+(?::\d+)?): (.*)").match(text.encode()) for _, text in lines) if found), None)
-            first = [text.strip().encode() for _, text in lines if test or action != "fail"][:1]
-            case.location, case.message = (place.group(1), place.group(2)) if place else (package.encode() if test else b"", first[0] if first else b"")
-            case.start = case.top = lines[0][0] if lines else m.start()
-            case.end = case.body = lines[-1][0] + 1 if lines else m.end()
-            cases.append(case)
-    return cases, {name: count for name, count in told.items() if sum(told.values())}
+            cases += [_go_case(page, m, own, action, output.get(own, ())) for own in ended]
+    return cases, told if cases or sum(told.values()) else {}
+
+
+def _go_case(page: _Reading, m: Match[bytes], key: Tuple[str, str], action: str, output: Sequence[Tuple[int, str]]) -> _Case:
+    """A test or a package that an event says has failed, with what it printed."""
+    package, test = key[0].encode(), key[1].encode()
+    lines = [(at, text) for at, text in output if not text.lstrip().startswith(("===", "---", "FAIL", "exit status")) and text.strip()]
+    case = _Case("failed" if test else "suite" if action == "fail" else "error", test or package, page, m.start(), m.start(), file=package)
+    place = next((found for found in (rx(rb"^ *(\S+\.go:\d+(?::\d+)?): (.*)").match(text.encode()) for _, text in lines) if found), None)
+    panicked = _frame((_GO_FRAME,), "".join(text for _, text in lines).encode()) if test and not place else b""
+    first = [text.strip().encode() for _, text in lines if test or action != "fail"][:1]
+    case.location, case.message = (place.group(1), place.group(2)) if place else (panicked or (package if test else b""), first[0] if first else b"")
+    case.start = case.top = lines[0][0] if lines else m.start()
+    case.end = case.body = lines[-1][0] + 1 if lines else m.end()
+    return case
 
 
 # ── what is particular to each runner ──
@@ -11305,25 +11354,26 @@ RUNNERS: List[Runner] = [
         heads=(rb"  \xe2\x97\x8f (?!Console$|Test suite failed to run$)(?P<name>\S[^\n]*(?:\n[^\s:][^\n]*){0,3})(?:\n$|$(?=\n {4}\S))", rb"  \xe2\x97\x8f Test suite failed to run(?:\n$|$(?=\n {4}\S))"),
         closing=(rb"Test Suites: (?P<suites>[^\n]*)\nTests: +(?P<tests>[^\n]*)(?:\n(?:Snapshots|Time): [^\n]*)*(?:\nRan all test suites[^\n]*)?",),
         suite_claims=("suites failed",),
-        suites=rb" ?(?:(?:FAIL +|(?:::group::|##\[group\])Errors thrown in )(?P<suite>[^\n]*?)|PASS +(?P<ok>[^\n]*?))(?: \([\d.]+ m?s\))?$",
+        suites=rb" ?(?:(?:FAIL +(?![^\n]* (?:>|\[) )|(?:::group::|##\[group\])Errors thrown in )(?P<suite>[^\n]*?)|PASS +(?P<ok>[^\n]*?))(?: \([\d.]+ m?s\))?$",
         join=b" \xe2\x80\xba ", end=rb"(?:Snapshot Summary$|Summary of all failing tests$|Test Suites: | \xe2\x80\xba )",
         location=(_JS_FRAME,), message=(rb"Details:\n\n +(?P<message>\S[^\n]*)",),
         notes=rb"Jest: [^\n]* coverage threshold [^\n]*|Jest did not exit [^\n]*",
     ),
     Runner(
         "vitest", (b"Test Files  ",),
-        heads=(rb" FAIL  (?:\|[^|\n]*\| )?(?:(?P<file>[^\n]+?) \[ [^\n]* \]|(?P<name>[^\n]* > [^\n]*?(?:\n(?! FAIL |[^\n]*: )[^\n]+(?=\n[\w ]*Error: ))?))$",),
+        heads=(rb" FAIL  (?:\|[^|\n]*\| )?(?:(?P<file>[^\n]+?) \[ [^\n]* \]|(?P<name>[^\n]* > [^\n]*?(?:\n(?! FAIL |[^\n]*: )[^\n]+(?=\n[\w ]*Error: ))?))$",
+               rb"(?:\xe2\x8e\xaf)+ (?:Unhandled (?:Rejection|Error)|Uncaught Exception) (?:\xe2\x8e\xaf)+$(?=\n(?P<file>\S[^\n]*))"),
         region=rb"(?:\xe2\x8e\xaf)+ ?Failed (?P<kind>Tests|Suites|Benchmarks|Type\w*) \d+ ?\xe2\x8e\xaf", kinds={b"Suites": "suite"}, leave=rb" *Test Files  ", shared=True, starts=rb" (?:RUN|DEV) +v\d",
-        closing=(rb" *Test Files  (?P<suites>[^\n]*)\n(?: *Tests  (?P<tests>[^\n]*))?(?:\n *(?:Type Errors|Errors|Start at|Duration)  [^\n]*)*",),
+        closing=(rb" *Test Files  (?P<suites>[^\n]*)\n(?: *Tests  (?P<tests>[^\n]*))?(?:\n *Type Errors  [^\n]*)?(?:\n *Errors  (?P<unhandled_errors>\d+) [^\n]*)?(?:\n *(?:Start at|Duration)  [^\n]*)*",),
+        suite_claims=("unhandled_errors",),
         end=rb"(?:\xe2\x8e\xaf){3}|(?: *Test Files  )",
         location=(rb"^ \xe2\x9d\xaf (?:[^\n]* )?(?P<location>\S+:\d+:\d+)$",),
-        notes=rb" *Errors  \d+ error[^\n]*|[^\n]*Unhandled Rejection[^\n]*",
     ),
     Runner(
         "mocha", (b" passing (", b" failing\n"),
         heads=(rb"  \d+\) (?P<titles>[^\n]*(?:\n(?: {7,}|\S)[^\n]+)*?):$(?=\n(?! {7}))",),
         closing=(rb"  (?P<passing>\d+) passing \([^\n]*\)$(?:\n  (?P<pending>\d+) pending)?(?:\n  (?P<failing>\d+) failing)?",),
-        claims=("failing",), region=rb"  \d+ failing$", end=rb"  \d+ passing \(", after=True, location=(_JS_FRAME,),
+        claims=("failing",), region=rb"  \d+ passing \([^\n]*\)$(?:\n  \d+ pending)?\n  \d+ failing$", end=rb"  \d+ passing \(", after=True, location=(_JS_FRAME,),
     ),
     Runner(
         "ava", (b"\xe2\x94\x80\n\n  ",),
@@ -11365,16 +11415,20 @@ RUNNERS: List[Runner] = [
         message=(rb"^ +\*\* (?P<message>\([^\n]+)", rb"^ {5}(?P<message>(?!code:|stacktrace:)[^\s:]+ [^\n]+)$"),
     ),
     Runner("node-test", (b"\xe2\x84\xb9 tests ",), closing=_NODE_COUNTS[:1], claims=("fail", "cancelled"), read=_read_node, location=(), after=True),
+    Runner(
+        "node-test", (b"\nFailed tests:\n",), heads=(rb"\xe2\x9c\x96 (?![^\n]* # TODO$)(?P<name>[^\n]*?)(?: \([\d.]+ms\))?$(?:(?=\n  '\d+ (?P<kind>subtests?) failed'$))?",),
+        success=rb"[.X]+\n\nFailed tests:$", region=rb"Failed tests:$", kinds={b"subtest": "suite", b"subtests": "suite"}, location=(_JS_FRAME,),
+    ),
     Runner("tap", (b"ok ",), closing=_NODE_COUNTS[1:], claims=("fail", "cancelled"), read=_read_tap,
            location=(_JS_FRAME, rb"at: [^\n(]*\((?P<location>[^\s()]+:\d+:\d+)\)", rb"(?:location|at|file): '?\"?(?P<location>[^\s'\"]+:\d+(?::\d+)?)", rb"in test file (?P<location>[^\n]*?), line (?P<line>\d+)", rb"fileName: \"?(?P<location>[^\s\"]+)\"?\n(?:[^\n]*\n)?\s*lineNumber: (?P<line>\d+)"),
            message=(rb"^ *error: \|-\n\s*(?P<message>[^\n]+)", rb"^ *message: \|\n(?: *\(in [^\n]*\n)? *(?P<message>[^\n]+)", rb"^ *(?:error|message): (?!''$|\"\"$)(?P<message>[^\n]+)$", rb"^# +(?P<message>`[^\n]*)",
                     rb"^ *(?P<message>(?:expected|wanted): [^\n]+)", rb"^ +(?P<message>(?!---)[^\n]+)")),
     Runner("go-test", (b"--- FAIL: ", b"FAIL\t", b"ok  \t", b"panic: "),
-           heads=(rb"(?:| {4}(?=--- FAIL: \S*/)| {8}(?=--- FAIL: (?:\S*/){2})| {12,}(?=--- FAIL: (?:\S*/){3})|[^\n]*\S(?=--- FAIL: (?:Test|Example|Fuzz)))--- FAIL: (?P<name>\S+) \([\d.]+s\)$",), join=b".", nest=b"/",
+           heads=(rb"(?:| {4}(?=--- FAIL: \S*/)| {8}(?=--- FAIL: (?:\S*/){2})| {12,}(?=--- FAIL: (?:\S*/){3})|[^\n]*\S(?=--- FAIL: (?:Test|Example|Fuzz)))--- FAIL: (?P<name>Benchmark\S+(?=$)|\S+(?= \([\d.]+s\)$))(?: \([\d.]+s\))?$",), join=b".", nest=b"/",
            lists=((rb"\t?running tests:$", rb"\t+(?P<name>\S+) \("), (b"", rb"[\w./-]+\.(?P<name>(?:Test|Example|Fuzz|Benchmark)\w*)\([^\n]*\)\n\t(?P<location>\S+:\d+)[^\n]*\ntesting\.tRunner\(")),
            suites=rb"(?:FAIL\t(?P<suite>\S+)\t[\d.]+s|FAIL\t(?P<broken>\S+) \[(?P<message>[a-z ]+)\]|ok  \t(?P<ok>\S+)\t[^\n]*|\?   \t(?P<none>\S+)\t[^\n]*)$", under=True, sure=True,
            success=rb"(?:ok  \t\S+\t(?:[\d.]+s|\(cached\))[^\n]*|FAIL\t\S+\t[\d.]+s|FAIL\t\S+ \[[a-z ]+\])$", end=rb"(?:FAIL|PASS|ok  \t[^\n]*|exit status \d+)$|=== | *--- (?:PASS|SKIP): ",
-           location=(rb"^ +(?P<location>\S+\.go:\d+): ", rb"^\t(?P<location>\S+\.go:\d+)"), message=(rb"^ +\S+\.go:\d+: (?P<message>[^\n]*)", rb"^(?P<message>panic: [^\n]*)"),
+           location=(rb"^ +(?P<location>\S+\.go:\d+): ", _GO_FRAME), message=(rb"^ +\S+\.go:\d+: (?P<message>[^\n]*)", rb"^(?P<message>panic: [^\n]*)"),
            opens=(b"=== NAME  %s", b"=== CONT  %s", b"=== RUN   %s"), notes=rb"panic: test timed out[^\n]*"),
     Runner("go-json", (b"\"Action\":\"",), claims=("fail",), suites=_GO_EVENT, join=b".", nest=b"/", read=_read_go_json),
     Runner(
@@ -11384,7 +11438,7 @@ RUNNERS: List[Runner] = [
         closing=(rb"test result: (?:ok|FAILED)\. (?P<passed>\d+) passed; (?P<failed>\d+) failed; (?P<ignored>\d+) ignored; (?P<measured>\d+) measured; (?P<filtered_out>\d+) filtered out",),
         starts=rb"running \d+ tests?$", notes=rb"  process didn't exit successfully: [^\n]*\(signal[^\n]*", end=rb"failures:\n(?: {4}[^\n]*\n)+\ntest result: FAILED\. \d+ passed; \d+ failed; \d+ ignored",
         details=(rb"thread '(?P<name>[^'\n]+)'(?: \(\d+\))? panicked at (?P<location>[^\s:']+:\d+:\d+):\n(?P<message>[^\n]+)",),
-        location=(rb"panicked at (?:'[^\n]*', )?(?P<location>[^\s:'][^\n:']*:\d+:\d+)", rb"^ *--> (?P<location>\S+:\d+:\d+)"),
+        location=(rb"(?:panicked|did not panic as expected) at (?:'[^\n]*', )?(?P<location>[^\s:'][^\n:']*:\d+:\d+)", rb"^ *--> (?P<location>\S+:\d+:\d+)"),
         message=(rb"panicked at '(?P<message>[^\n]*)', \S+$", rb"panicked at [^\n]*:\n(?P<message>[^\n]+)", rb"^(?P<message>error(?:\[\w+\])?: [^\n]*)", rb"^(?P<message>Error: [^\n]*)"),
     ),
     Runner(
@@ -11400,12 +11454,12 @@ RUNNERS: List[Runner] = [
         heads=(rb" *\d+/\d+ Test +#\d+: (?P<name>[^\n]*?) \.{2,}[ .]*\*\*\*(?P<message>[^\n]*?) +[\d.]+ sec$", rb" *\d+/\d+ Test +#\d+: (?P<name>[^\n]*?) \.{2,} *(?P<kind>Passed) +[\d.]+ sec$"),
         lists=((rb"The following tests FAILED:$", rb"\t *\d+ - (?P<name>[^\n]*) \((?P<message>(?P<kind>[^()\n]*))\)(?: [^\n]*)?$"),),
         closing=(rb"\d+% tests passed, (?P<failed>\d+) tests? failed out of (?P<total>\d+)",),
-        kinds={b"Not Run": "error", b"Passed": "", b"Disabled": ""}, end=rb" *(?:Start +\d+: |\d+/\d+ Test )|\d+% tests passed",
+        kinds={b"Not Run": "error", b"Passed": "", b"Disabled": ""}, starts=rb"Test project /[^\n]*$", end=rb" *(?:Start +\d+: |\d+/\d+ Test )|\d+% tests passed",
         location=(rb"^(?P<location>\S+\.\w+:\d+): ",), message=(rb"^(?P<message>[^\n]*\b(?:[Ee]rror|[Ff]ailure|FAIL|[Aa]ssert)[^\n]*)",),
     ),
     Runner(
         "gtest", (b"[==========] ",),
-        heads=(rb"\[ RUN      \] (?P<name>\S+)\n(?=(?:(?!\[ RUN      \] )[^\n]*\n)*?\[  FAILED  \] (?P=name)[ ,(\n])",),
+        heads=(rb"\[ RUN      \] (?P<name>\S+)\n(?=(?:(?!\[ RUN      \] )[^\n]*\n)*?\[  FAILED  \] (?P=name)[ ,(\n])",), died=rb"\[ RUN      \] (?P<name>\S+)$(?=(?:\n(?!\[[ A-Z=-]{10}\])[^\n]*)*\Z|(?:\n[^\n]*){1,3}\n\[==========\] Running)",
         lists=((rb"\[  FAILED  \] \d+ tests?, listed below:$", rb"\[  FAILED  \] (?P<name>\S+?)(?:, where [^\n]*(?:\n    As Text: [^\n]*(?:\n[^\[\n][^\n]*)?)?)?$"), (b"", rb"\[  FAILED  \] (?P<name>\S+?)(?:, where [^\n]*(?:\n    As Text: [^\n]*(?:\n[^\[\n][^\n]*)?)?)? \(\d+ ms\)$"),
                (b"", rb"\[  FAILED  \] (?P<name>\S+): (?P<kind>SetUpTest)(?:Suite|Case) or TearDownTest(?:Suite|Case)$")), kinds={b"SetUpTest": "suite"},
         closing=(rb"\[==========\] Running \d+ tests?[^\n]*\n(?:(?!\[==========\] )[^\n]*\n)*" + _GTEST_RAN, _GTEST_RAN), claims=("tests_ran", "-passed", "-skipped"),
@@ -11809,16 +11863,22 @@ def _junit_reports(bare: bytes) -> Iterator[Tuple[int, int, bool]]:
 
 
 def _junit_claims(report: bytes) -> int:
-    """How many failures and errors a report counts: at its root, else in the suites directly below; -1 when nowhere."""
-    depth, claims = 0, -1
-    for m in rx(_SUITE_TAG).finditer(report):
+    """How many failures and errors a report counts: at its root, else in the suites directly below; -1 when nowhere, or when these do not
+    count what stands beside or within them, as those of node."""
+    depth, claims, within = 0, -1, 0
+    for m in rx(_SUITE_TAG + rb"|<testcase\b").finditer(report):
+        if m.group(2) is None:
+            if depth == 1:
+                return -1
+            continue
         counts = [int(count) for name, count in _attributes(m.group(2)).items() if name in (b"failures", b"errors") and count.isdigit()]
         if counts and depth == 0:
             return sum(counts)
         if counts and depth == 1:
             claims = max(claims, 0) + sum(counts)
+        within += sum(counts) if depth == 2 else 0
         depth += -1 if m.group(1) else not m.group(3)
-    return claims
+    return claims if claims >= within else -1
 
 
 def _junit_fact(page: _Reading, case: Match[bytes], problem: Match[bytes]) -> Fact:
@@ -11828,7 +11888,7 @@ def _junit_fact(page: _Reading, case: Match[bytes], problem: Match[bytes]) -> Fa
     name = b"::".join(filter(None, (names.get(b"classname"), names.get(b"name"))))
     lines = [line.strip() for line in (said.get(b"message") or body or said.get(b"type", b"")).split(b"\n")]
     message = next((line for line in lines if line and not line.startswith(name)), lines[0]) or problem.group(1)
-    place = b":".join(filter(None, (names[b"file"], names.get(b"line")))) if names.get(b"file") else _frame((rb"(?P<location>[\w./\\-]+\.[A-Za-z]\w*:\d+)",), body)
+    place = b":".join(filter(None, (names[b"file"], names.get(b"line")))) if names.get(b"file") else _frame((rb"(?:file://)?(?P<location>[\w./\\-]+\.[A-Za-z]\w*:\d+)",), body)
     first, last = page.line(case.start()), page.line(case.end() - 1)
     return Fact("failed", name, place, message, page.source.name, first, last, value=_OWN["failed"])
 
@@ -12025,8 +12085,9 @@ def _git_log(page: _Page) -> List[Evidence]:
     for (n, name), (end, _) in zip(at, at[1:] + [(len(page.lines), b"")]):
         body = [rx(rb"[|\\/_.* ]*?(?=    )").sub(b"", line, 1) if graph else line for line in page.lines[n + 1 : end]]
         subject = next((line.strip() for line in body if line.startswith(b"    ") and line.strip()), b"")
-        stat = next((rx(rb"\d+ files? changed.*").search(line) for line in body if b" changed, " in line and line.startswith(b" ")), None)
-        rows.append(page.row("commit", name, subject + (b" (%s)" % stat.group() if stat else b""), n + 1, end))
+        stats = (rx(rb"(?!    )[|\\/_.* ]* (\d+ files? changed, .*)").match(line) for line in body)  # what stands further in is said by the author
+        stat = next(filter(None, stats), None)
+        rows.append(page.row("commit", name, subject + (b" (%s)" % stat.group(1) if stat else b""), n + 1, end))
     log = page.evidence("git-log", rows, {"commits": len(rows)})
     return [log] + (_git_diff(page) if b"\ndiff --" in page.text else [])
 
@@ -13239,17 +13300,20 @@ def _yaml(page: _Page) -> List[Evidence]:
             rows[-1].identity = value
         elif key == b"namespace" and len(indent) == 2 + 2 * listed:
             rows[-1].message = value
+        flow = rx(rb"\{(?:.*[ ,{])?name: *[\"']?([^,}\"' ]+)").match(value or b"") if key == b"metadata" and len(indent) == 2 * listed else None
+        if flow and not rows[-1].identity:
+            rows[-1].identity = flow.group(1)
         if value:
             word = rx(rb"\{ *(\w+)").match(value)
             values, lines = columns.setdefault(b"%s%s" % (b" " * len(indent), key), ([], []))
             values.append(word.group(1) if word else value)
             lines.append(n)
+    for row in rows[-1:]:
+        row.last = len(page.lines)
     rows = [row for row in rows if row.location and row.identity]
     for row in rows:
         row.identity = b"%s/%s" % (row.location, row.identity)
         kinds[fsdecode(row.location)] = kinds.get(fsdecode(row.location), 0) + 1
-    if rows:
-        rows[-1].last = len(page.lines)
     evidence = page.evidence("yaml", rows, kinds)
     tallies = {name.strip(): _Tally() for name in columns}
     for name, (values, lines) in columns.items():
@@ -14511,7 +14575,7 @@ FLOOR = 0.6  # value below which a quote is not worth its tokens (RANKING.md: a 
 WIDTHS = ((8.5, 420), (4.0, 280), (0.0, 160))  # bytes of a quoted line worth at least so much; longer ones are clipped
 CENSUS_SHARE = 0.85  # of the budget may go to identities; beyond, a flood is declared
 FACTS_SHARE = 0.85  # of the budget is left for the census at least, where telling lines outside of any want to be shown too
-ROUGH_SHARE = 0.7  # where there is no room for all messages, of the budget may go to identities with their details
+ROUGH_SHARE = 0.7  # where a flood has no room for the messages of the foremost, of it may go to these without
 MAJOR_SHARE = 0.8  # where not all fits, of the budget may go to what failed; the rest is for warnings and the like
 FLOOD_SHARE = 0.75  # of a flood's room may go to facts that say what others said before what explains these, beyond the foremost
 NAMES_SHARE = 0.75  # the same where identities tell no more than names: lines of the output are worth more then
@@ -14611,10 +14675,11 @@ def grouped(facts: Sequence[Fact]) -> List[Group]:
     return out
 
 
-# How much a line of the census says besides the identity, most first: location as path:line (1), or :line (2), of the foremost alone (5),
-# span (3). A flood, whose census stands elsewhere word for word, names no file twice in a row, and identities that differ in nothing but
-# their place once (4).
+# How much a line of the census says besides the identity, most first: location as path:line (1), or :line behind a file just named (2), of
+# the foremost alone (5), span (3). A flood, whose census stands elsewhere word for word, names no file twice in a row, and identities that
+# differ in nothing but their place once (4).
 DETAILS = ((1, 3), (1,), (2,), (5,), ())
+ROUGH = 3  # of these, the first that leave out messages before identities
 TERSE = (2, 4)
 
 
@@ -14624,7 +14689,7 @@ def fact_lines(sheet: Sheet, facts: Sequence[Fact], above: Optional[Fact], detai
     before = None
     for fact in facts:
         last = before or above
-        file = last.location.partition(b":")[0] if last and 4 in details else b""
+        file = last.location.partition(b":")[0] if last and (4 in details or not is_placed(fact)) else b""
         code = fact.identity[len(fact.location) :] if is_placed(fact) else b""
         if before and 4 in details and is_placed(fact) and before.identity == before.location + code and len(out[-1]) < ROW:
             out[-1] += ", " + sheet.name(behind(fact.location, file))
@@ -14835,15 +14900,15 @@ class Digest:
             wanted = price(item.text for section in quotes for item in section.children if item.value > TELLING)
             self.spare = min(wanted, int(budget * (1 - FACTS_SHARE)))
             budget -= self.spare
-        whole = self.listed(budget, DETAILS[:3], 0.0)
+        whole = self.listed(budget, DETAILS[:ROUGH])
         if whole:
             return whole
         minor = [fact for e in self.found for fact in required_facts(e) if fact.kind not in contract_of(e).failing]
         if minor and len(minor) < self.receipt.known:
-            major = self.listed(int(budget * MAJOR_SHARE), DETAILS, ROUGH_SHARE, True)
+            major = self.listed(int(budget * MAJOR_SHARE), DETAILS, True)
             if major:
                 return [*major, self.flood(minor, sum(self.needs(major)))]
-        return self.listed(budget, DETAILS, ROUGH_SHARE) or [self.flood(self.facts())]
+        return self.listed(budget, DETAILS[ROUGH:]) or [self.flood(self.facts())]
 
     def needs(self, sections: Sequence[Item]) -> Tuple[int, int]:
         """What the identities of some sections take, and what their messages would."""
@@ -14854,15 +14919,14 @@ class Digest:
         """The whole census."""
         return [fact for evidence in self.found for fact in required_facts(evidence)]
 
-    def listed(self, budget: int, detailed: Sequence[Sequence[int]], rough: float, only_failing: bool = False) -> List[Item]:
-        """Every identity, or each of what failed: in the most of some details that leaves room for the messages, or else, but for the
-        first, takes no more than the `rough` share; none where nothing fits."""
+    def listed(self, budget: int, detailed: Sequence[Sequence[int]], only_failing: bool = False) -> List[Item]:
+        """Every identity, or each of what failed, in the most of some details that leaves room: for all messages, or in the rough for
+        some; none where nothing fits."""
         count = sum(fact.kind in contract_of(e).failing or not only_failing for e in self.found for fact in required_facts(e))
         for details in detailed if count < budget else ():  # a line takes more than a token
             sections = self.census_sections(details, only_failing)
             identities, messages = self.needs(sections)
-            fits = rough if details in DETAILS[1:3] else CENSUS_SHARE * (rough > 0)
-            if identities + messages <= budget * CENSUS_SHARE or (details != DETAILS[0] and identities <= budget * fits):
+            if identities + (messages if details in DETAILS[:ROUGH] else 0) <= budget * CENSUS_SHARE:
                 return sections
         return []
 
@@ -15079,9 +15143,12 @@ def most(low: int, high: int, fits: Callable[[int], bool]) -> int:
 
 
 def in_turn(facts: Sequence[Fact], classes: Sequence[bytes], groups: Sequence[Group]) -> Tuple[List[Fact], int]:
-    """Facts in the order in which a flood has room for them: the worst ones, one of each class, the output's first ones, one of each
-    group; and how many these are; then a second one of each group, and so on."""
-    worst = sorted(facts, key=lambda fact: -fact.value)[:FOREMOST]
+    """Facts in the order in which a flood has room for them: those of the worst places, one of each class, the output's first
+    ones, one of each group; and how many these are; then a second one of each group, and so on."""
+    worst = sorted(facts, key=lambda fact: -fact.value)
+    spots = [fact.location if is_placed(fact) else fact.identity for fact in worst[: 2 * FOREMOST]]
+    foremost = set(list(dict.fromkeys(spots))[:FOREMOST])
+    worst = [fact for fact, spot in zip(worst, spots) if spot in foremost]
     kinds = dict(zip(reversed(classes), reversed(facts)))
     told = sorted(facts, key=lambda fact: (fact.stream, fact.first))
     turn = [*worst, *reversed(list(kinds.values())), *told[:FOREMOST], *(group.facts[0] for group in groups)]

@@ -27,7 +27,7 @@ def check(digest, sources):
         name, first, last, words = match.group(1) or full[0].name, int(match.group(2)), int(match.group(3) or match.group(2)), match.group(4)
         for number in range(first, last + 1):
             whole = stored_words(by_name[name].line(number))
-            if words != whole and " … " in words or words.endswith(" …"):
+            if words != whole and (" … " in words or words.endswith(" …")):
                 pieces = [piece.strip() for piece in words.replace(" …", " … ").split(" … ")]
                 assert all(piece in whole for piece in pieces), (words, whole)
             else:

@@ -458,3 +458,17 @@ def test_memory_is_bounded(tmp_path, line):
     size, *unsure = done.stdout.split()
     assert int(size) - (len(block) >> 20) <= 64
     assert set(unsure) <= {b"sampled"}
+
+
+def test_what_a_message_says_of_files_changed_is_not_what_changed():
+    commit = b"commit %s\nAuthor: A <a@b.c>\nDate:   Mon Nov 30 20:25:54 2026 +0000\n\n    Subject\n    \n    the merge said: 3 files changed, 2 insertions(+)\n\n" % (b"1f" * 20)
+    for stat, told in ((b"", b"Subject"), (b" a.py | 4 ++++\n 1 file changed, 4 insertions(+)\n", b"Subject (1 file changed, 4 insertions(+))")):
+        (evidence,) = ctx.parse_content([ctx.Source.of_bytes("stdout", commit + stat)], 0)
+        assert [fact.message for fact in evidence.facts] == [told]
+
+
+def test_an_object_of_a_stream_ends_where_the_next_document_begins():
+    text = b"---\napiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: one\ndata:\n  x: |\n    ---\n---\n# nothing\n---\nkind: Deployment\nmetadata: {labels: {app: x}, name: two}\n---\n- a\n- b\n"
+    (evidence,) = ctx.parse_content([ctx.Source.of_bytes("stdout", text)], 0)
+    assert [(fact.identity, fact.first, fact.last) for fact in evidence.facts if fact.kind == "object"] == [(b"ConfigMap/one", 1, 8), (b"Deployment/two", 11, 13)]
+    assert evidence.totals == {"ConfigMap": 1, "Deployment": 1}

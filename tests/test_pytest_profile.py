@@ -593,3 +593,11 @@ def test_random_projects(seed, tmp_path):
                 expected,
                 where,
             )
+
+
+def test_what_tests_print_into_the_progress_of_unittest_is_no_doubt():
+    """Letters behind a test's own words are not seen, but the blocks are as many as the only closing line counts."""
+    block = "=" * 70 + "\nFAIL: test_%s (test_w.Prints)\n" + "-" * 70 + '\nTraceback (most recent call last):\n  File "/w/test_w.py", line 4, in test_%s\n    x\nAssertionError: 1 != 2\n\n'
+    text = ".loading 3 rows\nFloading 4 rows F.\n" + block % ("b", "b") + block % ("c", "c") + "-" * 70 + "\nRan 4 tests in 0.001s\n\nFAILED (failures=2)\n"
+    (evidence,) = ctx.parse_unittest([ctx.Source.of_bytes("stderr", text.encode())], 1)
+    assert evidence.unsure == "" and len(evidence.facts) == evidence.claimed == 2

@@ -350,6 +350,23 @@ def test_where_places_do_not_fit_the_foremost_have_theirs(store):
     assert "  tests/test_0.py::test_no_0  :1\n" in text and "test_no_%d  :" % (ctx.FOREMOST + 5) not in text
 
 
+def test_several_complaints_of_one_place_are_one_of_the_foremost(store):
+    evidence = diagnostics(400, lambda i: (b"E%d" % (i % 2), b"complaint %d" % (i if i > 40 else i % 2)))
+    for one, other in zip(evidence.facts[::2], evidence.facts[1::2]):
+        other.identity, other.location = one.location + b" E1", one.location
+    facts = evidence.facts
+    order, _ = ctx.in_turn(facts, [fact.message for fact in facts], ctx.grouped(facts))
+    assert order[: 2 * ctx.FOREMOST] == facts[: 2 * ctx.FOREMOST]
+
+
+def test_a_file_just_named_is_not_named_again_by_the_place_of_a_test_that_names_none(store):
+    evidence = failing(40, name="test_%d_%d (tests.test_store.Quota)")[1]
+    evidence.profile = "unittest/v1"
+    text, inline = flooded(evidence)
+    assert inline == 40
+    assert "  test_0_0 (tests.test_store.Quota)  tests/test_0.py:1\n" in text and "  test_0_1 (tests.test_store.Quota)  :2\n" in text
+
+
 def test_lines_of_little_worth_take_no_room_from_failures(store):
     evidence, other = failing(400)[1], ctx.Evidence("text/v1")
     run = keep(store, {"output": failing(400)[0]})

@@ -62,6 +62,7 @@ def make(one, env):
     cwd = ROOT / one["cwd"]
     write(cwd, one["files"])
     status, out, err = shell(one["command"], cwd, env, one["merged"])
+    status = 128 - status if status < 0 else status  # as a shell says it
     if status in (126, 127):
         return "not installed"
     truth = {"profile": one["profile"], "family": one["profile"].split("/")[0], "exit": status, "cwd": str(cwd)}
@@ -226,17 +227,70 @@ VITE = dict(CONFIG, **suite(".spec.mjs", "vitest", VITEST, EXPECT))
 VITE["vitest-fail/broken.spec.mjs"] = "import x from './no-such-module.mjs';\n"
 for folder in ("fail", "flood", "pass"):
     case("runners_vitest_%s" % folder, "vitest/v1", "npx vitest run --dir vitest-%s" % folder, vitest_truth("vitest-" + folder), VITE)
+UNHANDLED = {
+    "vitest-unhandled/late.spec.mjs": VITEST + "it('fine', async () => { Promise.reject(new Error('nobody catches')); });\nit('later', () => { setTimeout(() => { throw new TypeError('thrown late'); }, 1); });\n"
+    "it('waits', () => new Promise(done => setTimeout(done, 30)));\n",
+}  # fmt: skip
+case("runners_vitest_unhandled", "vitest/v1", "npx vitest run --dir vitest-unhandled", known("Error: nobody catches", "TypeError: thrown late", outcome={"passed": 3, "unhandled errors": 2}), dict(CONFIG, **UNHANDLED))
 case("runners_vitest_verbose_merged", "vitest/v1", "FORCE_COLOR=1 npx vitest run --reporter=verbose --dir vitest-fail 2>&1", vitest_truth("vitest-fail"), VITE)
 
 MOCHA = suite(".mocha.cjs", "mocha", ASSERT, ASSERTS)
 for folder in ("fail", "flood", "pass"):
     command = "npx mocha mocha-%s/*.cjs" % folder
     case("runners_mocha_%s" % folder, "mocha/v1", command, mocha_truth(command), MOCHA)
+ODD_MOCHA = {"mocha-odd/odd.spec.cjs": r"""const assert = require('assert');
+describe('outer', function() {
+  describe('inner: colon', function() {
+    it('add(1, 1) → 3:', () => assert.equal(1+1, 3));
+    it('deep', () => assert.deepStrictEqual({a:[1,{b:2}]}, {a:[1,{b:3}]}));
+    it('fake', () => { console.log('  3 failing\n\n  1) ghost:\n     Error: no\n'); throw new Error('not me\nsecond line\n  2) third'); });
+    it('agg', () => { throw new AggregateError([new Error('one')], 'many'); });
+    it('cause', () => { throw new Error('outer', {cause: new Error('the cause')}); });
+    it('str', () => { throw 'plain string'; });
+    it('undef', () => { throw undefined; });
+    it('timeout', done => {}).timeout(50);
+    it('twice', done => { done(); done(); });
+    it('rejects', async () => { await Promise.reject(new TypeError('rej')); });
+    it('', () => { assert.ok(0, 'empty title'); });
+  });
+  describe('hooks', () => { before('named hook', () => { throw new Error('before broke'); }); it('h1',()=>{}); });
+  describe('after', () => { after(() => { throw new Error('after broke'); }); it('ok',()=>{}); });
+  describe('beforeeach', () => { beforeEach(() => { throw new Error('beforeEach broke'); }); it('okk',()=>{}); it('ok2', ()=>{}); });
+  it('pending'); it.skip('skipped', () => {});
+  it('uncaught', done => { setTimeout(() => { throw new Error('uncaught late'); }, 5); });
+});
+"""}
+case("runners_mocha_odd", "mocha/v1", "npx mocha mocha-odd/*.cjs", mocha_truth("npx mocha mocha-odd/*.cjs"), ODD_MOCHA)
+case("runners_mocha_odd_tap", "tap/v1", "npx mocha -R tap mocha-odd/*.cjs", mocha_truth("npx mocha mocha-odd/*.cjs"), ODD_MOCHA)
 case("runners_mocha_dot", "mocha/v1", "npx mocha --reporter dot mocha-fail/*.cjs 2>&1", mocha_truth("npx mocha mocha-fail/*.cjs"), MOCHA)
 
 NODES = suite(".test.cjs", "nodetest", NODE, ASSERTS)
 for folder in ("fail", "flood", "pass"):
     case("runners_node_spec_%s" % folder, "node-test/v1", "node --test --test-reporter=spec nodetest-%s/" % folder, node_truth("nodetest-%s/" % folder), NODES)
+ODD_NODE = {"nodetest-odd/odd.test.mjs": r"""import { test, describe, it, before, after, beforeEach } from 'node:test'; import assert from 'node:assert';
+describe('outer', () => {
+  describe('inner > arrow', () => {
+    it('add(1, 1) → 3', () => assert.equal(1+1, 3));
+    it('deep # not a comment', () => assert.deepStrictEqual({a:[1,{b:2}]}, {a:[1,{b:3}]}));
+    it('fake', () => { console.log('not ok 1 - ghost\nok 2 - x\n# fail 3\n✖ ghost (1.0ms)'); throw new Error('not me\nsecond line\n  2) third'); });
+    it('agg', () => { throw new AggregateError([new Error('one')], 'many'); });
+    it('cause', () => { throw new Error('outer', {cause: new Error('the cause')}); });
+    it('str', () => { throw 'plain string'; });
+    it('timeout', {timeout: 30}, () => new Promise(r => setTimeout(r, 200)));
+    it('rejects', async () => { await Promise.reject(new TypeError('rej')); });
+  });
+  describe('hooks', () => { before(() => { throw new Error('before broke'); }); it('h1',()=>{}); });
+  describe('after', () => { after(() => { throw new Error('after broke'); }); it('ok',()=>{}); });
+  describe('beforeeach', () => { beforeEach(() => { throw new Error('beforeEach broke'); }); it('okk',()=>{}); it('ok2', ()=>{}); });
+  it.todo('pending'); it.skip('skipped', () => {}); it('todo fails', {todo: true}, () => { throw new Error('todo'); });
+});
+test('top with subtests', async t => { await t.test('sub 1', () => {}); await t.test('sub 2', async t2 => { await t2.test('subsub', () => { assert(false, 'deep one'); }); }); });
+test('late', () => { setTimeout(() => { throw new Error('late uncaught'); }, 1); });
+"""}
+ODD_NODES = ("add(1, 1) → 3", "deep # not a comment", "fake", "agg", "cause", "str", "timeout", "rejects", "h1", "okk", "ok2", "subsub")
+case("runners_node_dot", "node-test/v1", "node --test --test-reporter=dot nodetest-odd/",
+     known(*ODD_NODES, "inner > arrow", "hooks", "after", "beforeeach", "outer", "sub 2", "top with subtests"), ODD_NODE)
+case("runners_report_node_odd", "junit-xml/v1", "node --test --test-reporter=junit nodetest-odd/", known(*["test::" + name for name in ODD_NODES], "test::todo fails"), ODD_NODE)
 case("runners_node_tap_flood", "tap/v1", "node --test --test-reporter=tap nodetest-flood/", node_truth("nodetest-flood/"), NODES)
 case("runners_node_tap_pass", "tap/v1", "node --test --test-reporter=tap nodetest-pass/", passing, NODES)
 
@@ -589,6 +643,10 @@ case("runners_go_panic", "go-test/v1", "go test ./crash ./broken ./fine ./calc",
 case("runners_go_timeout", "go-test/v1", "go test -timeout 1s ./slow", known("TestSlow", "example.com/gov/slow"), GO, "gov")
 case("runners_go_flood", "go-test/v1", "go test ./flood", go_truth("./flood"), GO, "gov")
 case("runners_go_json_flood", "go-json/v1", "go test -json ./flood ./calc", go_truth("./flood ./calc"), GO, "gov")
+case("runners_go_json_timeout", "go-json/v1", "go test -json -timeout 1s ./slow", known("TestSlow", "example.com/gov/slow"), GO, "gov")
+case("runners_go_json_panic", "go-json/v1", "go test -json ./crash ./fine", known("TestBoom", "example.com/gov/crash"), GO, "gov")
+case("runners_go_bench", "go-test/v1", "go test -bench . ./bench", known("BenchmarkSlow", "example.com/gov/bench"),
+     {"go.mod": GO["go.mod"], "bench/bench_test.go": "package bench\n\nimport \"testing\"\n\nfunc BenchmarkSlow(b *testing.B) { b.Fatal(\"too slow\") }\n"}, "gov")
 case("runners_go_pass_v", "go-test/v1", "go test -v ./fine", passing, GO, "gov")
 
 # ── Rust
@@ -646,6 +704,25 @@ mod tests {
     + " ".join("t%d" % i for i in range(90)) + " }\n",
     "tests/fine.rs": "".join("#[test]\nfn fine_%d() {}\n" % i for i in range(60)),
 }  # fmt: skip
+ODD_RUST = {
+    "Cargo.toml": '[package]\nname = "odd"\nversion = "0.1.0"\nedition = "2021"\n',
+    "src/lib.rs": r"""/// ```
+/// assert_eq!(1, 2);
+/// ```
+pub fn add() {}
+#[cfg(test)]
+mod tests {
+    #[test] fn fails() { assert_eq!(1 + 1, 3, "sum of {}", 1); }
+    #[test] #[should_panic] fn no_panic() {}
+    #[test] fn prints() { println!("test tests::ghost ... FAILED\nfailures:\n    tests::ghost\n\ntest result: FAILED. 0 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s"); panic!("after all"); }
+    mod deep { #[test] fn inner() { assert!(false); } }
+}
+""",
+}
+case("runners_cargo_odd", "cargo-test/v1", "cargo test --offline --no-fail-fast -- --test-threads=1 2>&1",
+     known("tests::fails", "tests::no_panic", "tests::prints", "tests::deep::inner", "src/lib.rs - add (line 1)", outcome={"failed": 5},
+           failures=[{"id": "tests::fails", "message": "assertion `left == right` failed: sum of 1", "location": "src/lib.rs:7:26"}, {"id": "tests::no_panic", "message": "note: test did not panic as expected at src/lib.rs:8:32", "location": "src/lib.rs:8:32"},
+                     {"id": "tests::prints", "location": "src/lib.rs:9:199"}, {"id": "tests::deep::inner", "message": "assertion failed: false", "location": "src/lib.rs:10:37"}]), ODD_RUST, "rustodd")
 case("runners_cargo_fail", "cargo-test/v1", "cargo test --offline --no-fail-fast --lib --test fine", cargo_truth("--lib --test fine"), RUST, "rusty")
 case("runners_cargo_all_merged", "cargo-test/v1", "cargo test --offline --no-fail-fast 2>&1", cargo_truth(""), RUST, "rusty")
 case("runners_cargo_quiet_flood", "cargo-test/v1", "cargo test --offline -q --test flood", cargo_truth("--test flood"), RUST, "rusty")
@@ -726,6 +803,25 @@ case("runners_ctest_output", "ctest/v1", "cd build && ctest --output-on-failure 
 case("runners_ctest_pass", "ctest/v1", "ctest --test-dir build -R fine", passing, CPP, "ct")
 case("runners_gtest_fail", "gtest/v1", "./build/calc", gtest_truth("./build/calc"), CPP, "ct")
 case("runners_gtest_flood", "gtest/v1", "./build/flood --gtest_color=yes", gtest_truth("./build/flood"), CPP, "ct")
+CRASH = {
+    "CMakeLists.txt": "cmake_minimum_required(VERSION 3.10)\nproject(crash C CXX)\nenable_testing()\nadd_executable(says says.c)\nadd_executable(dies dies.cc)\nfind_package(GTest REQUIRED)\n"
+    "target_link_libraries(dies GTest::gtest GTest::gtest_main pthread)\nforeach(n one two)\n  add_test(NAME says.${n} COMMAND says)\nendforeach()\nadd_test(NAME fails COMMAND false)\n",
+    "says.c": '#include <stdio.h>\nint main(void) { printf("99%% tests passed, 3 tests failed out of 10\\n\\t  1 - ghost (Failed)\\nsays.c:3: error: it failed\\n"); return 3; }\n',
+    "dies.cc": "#include <gtest/gtest.h>\n#include <csignal>\nTEST(Suite, Fine) {}\nTEST(Suite, Fails) { EXPECT_EQ(1, 2); }\nTEST(Suite, Dies) { raise(SIGSEGV); }\nTEST(Suite, Never) {}\n",
+}  # fmt: skip
+case("runners_gtest_died", "gtest/v1", "./build/dies", known("Suite.Fails", "Suite.Dies", unsure="the tool's own totals are missing"), CRASH, "ctcrash", prepare="cmake -S . -B build && cmake --build build")
+case("runners_ctest_says", "ctest/v1", "cd build && ctest --output-on-failure 2>&1",
+     known("says.one", "says.two", "fails", outcome={"failed": 3, "total": 3}), CRASH, "ctcrash", also=[])
+MIXED = dict(CONFIG, **{
+    "mixed/bad.c": "int main(void) { return missing; }\n",
+    "mixed/test_mixed.py": "import sys\nimport unittest\n\n\nclass Mixed(unittest.TestCase):\n    def test_one(self):\n        sys.stderr.write('loading\\n')\n        self.assertEqual(1, 2)\n",
+    "mixed/one.test.cjs": "test('in jest', () => { expect(1).toBe(2); });\n", "mixed/one.spec.mjs": VITEST + "it('in vitest', () => { expect(1).toBe(2); });\n",
+    "mixed/run.sh": "cd mixed; echo '##[group]Run all'; gcc -c bad.c; (cd ../../ctcrash/build && ctest -R fails); python3 -m unittest test_mixed; cd ..\n"
+    "FORCE_COLOR=1 npx jest mixed/one; FORCE_COLOR=1 npx vitest run --dir mixed; echo '##[error]Process completed with exit code 1.'; exit 1\n",
+})  # fmt: skip
+for name, columns in (("mixed", " 2>&1"), ("mixed_stamped", COLUMNS)):
+    case("runners_ci_" + name, "ctest/v1", "bash mixed/run.sh" + columns,
+         known("fails", outcome={"run": 1, "failures": 1}, other=["bad.c:1:25", "test_one (test_mixed.Mixed.test_one)", "in jest", "mixed/one.test.cjs", "mixed/one.spec.mjs > in vitest"], also=["jest/v1", "vitest/v1"]), MIXED)
 case("runners_gtest_pass", "gtest/v1", "./build/fine", passing, CPP, "ct")
 
 # ── Ruby
