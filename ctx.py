@@ -5508,7 +5508,7 @@ _TOKENS: Tuple[Tuple[str, str, bytes, bytes], ...] = (
 # The words that a setting's name ends with when its value is a secret, and the kinds by their first letters.
 _WORDS = rb"(?:pass(?:w(?:or)?d|phrase)?|pwd|secret|token|key|credentials?|auth)"
 _KIND_OF = {
-    **{b"pas": "password", b"pwd": "password", b"sec": "secret", b"tok": "token"},
+    **{b"pas": "password", b"pwd": "password", b"pw": "password", b"sec": "secret", b"tok": "token"},
     **{b"key": "api-key", b"cre": "credential", b"aut": "credential", b"bea": "authorization"},
 }
 # What may stand between word and value: `=`, `: `, `":"`, `\": \"`, `'] = `, ` => `, `: str = `, `_PROD=`, `>` of an element.
@@ -5555,17 +5555,43 @@ _CONTEXTS: Tuple[Tuple[str, str, bytes, bytes, bytes], ...] = (
     ("cookie", "cookie", b"cook", b"",
      rb"(?<!set-)cookie[\"'\\]{0,4}(?:[ \t]{0,2}[:=][ \t]{0,2}|(?<=--cookie) )[\[\"'\\]{0,4}"
      rb"([^\s=;\"'\\]{1,128}=(?:[^\s\"'\\,]|(?<=;) ){8,4096})"),
-    ("password", "filled", b"+-u+ +--u", rb"(?:curl|wget|https?|xh)\b(?:[^\n;|&]|&(?!&)){0,400}\Z",
-     rb" (?:-u|--user)[ =]{1,2}[\"']?[^\s:\"'$]{1,128}:([^\s\"'$]{1,256})"),
-    ("password", "filled", b"+-p*", rb"(?:sshpass|twine|login)\b[^\n|;&]{0,200}\Z", rb" -p ?" + _ARGUMENT),
-    ("password", "filled", b"+-p#", rb"\b(?:mysql|mariadb)(?:dump|admin|check|import)?\b[^\n|;&]{0,200}\Z", rb" -p" + _ARGUMENT),
-    ("password", "filled", b"+-a+", rb"redis-cli\b[^\n|;&]{0,200}\Z", rb" -a " + _ARGUMENT),
+    ("cookie", "cookie", b"+-[abknstwx]+", rb"curl\b[^\n|;&]{0,400}\Z", rb" -b [\"']?([^\s=;\"'\\]{1,128}=(?:[^\s\"'\\,]|(?<=;) ){8,4096})"),
+    ("password", "filled", b"+-u* +-[abknstwx]+ +--u +--a +--pro^xy-u", rb"(?:curl|https?|xh)\b(?:[^\n;|&]|&(?!&)){0,400}\Z",
+     rb" (?:-u ?|-a |--(?:proxy-)?user[ =]{1,2}|--auth[ =]{1,2})[\"']?(?!https?:)[^\s:\"'$]{1,128}:([^\s\"'$]{1,256})"),
+    ("password", "filled", b"--^cred --src-^cred --dest-^cred", b"", rb"--(?:src-|dest-)?cred(?:ential)?s[ =]{1,2}[\"']?[^\s:\"'$]{1,128}:([^\s\"'$]{1,256})"),
+    ("password", "filled", b"+-u*", rb"\blftp\b[^\n|;&]{0,200}\Z", rb" -u ?[\"']?[^\s,\"'$]{1,64},([^\s\"'$]{1,256})"),
+    ("password", "filled", b"+-u* +--u", rb"(?<![a-z0-9./-])(?:smb[a-z]{3,9}|rpcclient|net|winexe|wmic)\b[^\n|;&]{0,200}\Z",
+     rb" (?:-u ?|--user(?:name)?[ =]{1,2})[\"']?[^\s%\"'$]{1,128}%([^\s\"'$]{1,256})"),
+    ("password", "small", b"+-p*", rb"(?:sshpass|twine|login|\bmongo[a-z]{0,9}|\bcqlsh|\bpoetry publish|\brdesktop|\bncftp[a-z]{0,4}|\bcrackmapexec|\bnxc|\bnetexec"
+     rb"|\bevil-winrm|\bhydra|\brabbitmqadmin|\buser(?:add|mod))\b[^\n|;&]{0,200}\Z", rb" -p ?" + _ARGUMENT),
+    ("password", "capital", b"+-p*", rb"(?<![a-z0-9._-])(?:sqlcmd|bcp|osql|tsql|(?:un)?zip|zipcloak|ipmitool|mosquitto_[a-z]{3}|ssh-keygen)\b[^\n|;&]{0,200}\Z",
+     rb" -p ?" + _ARGUMENT),
+    ("password", "small", b"+-p# +-hp", rb"(?<![a-z0-9.-])(?:(?:mysql|mariadb)(?:dump|admin|check|import)?|7z[ar]?|(?:un)?rar)\b[^\n|;&]{0,200}\Z",
+     rb" -h?p" + _ARGUMENT),
+    ("password", "filled", b"+-[abknstwx]+", rb"redis-cli\b[^\n|;&]{0,200}\Z", rb" -a " + _ARGUMENT),
+    ("password", "small", b"+-[abknstwx]+", rb"\bldap[a-z]{2,9}\b[^\n|;&]{0,200}\Z", rb" -w " + _ARGUMENT),
+    ("password", "small", b"+-[abknstwx]+", rb"\bldappasswd\b[^\n|;&]{0,200}\Z", rb" -[as] " + _ARGUMENT),
+    ("password", "capital", b"+-[abknstwx]+", rb"\bsnmp[a-z]{3,9}\b[^\n|;&]{0,200}\Z", rb" -[ax] " + _ARGUMENT),
+    ("password", "capital", b"+-[abknstwx]+", rb"\bssh-keygen\b[^\n|;&]{0,200}\Z", rb" -n " + _ARGUMENT),
+    ("password", "filled", b"+-[abknstwx]+", rb"\bopenssl enc\b[^\n|;&]{0,200}\Z", rb" -k " + _ARGUMENT),
+    ("password", "filled", b"-pas", b"", rb"-pass(?:in|out)?[ =]{1,2}[\"']?pass:([^\s\"']{3,256})"),
+    ("password", "filled", b"+/p:", rb"\bxfreerdp\b[^\n|;&]{0,200}\Z", rb" /p:" + _ARGUMENT),
+    ("password", "filled", b"_pw+", rb" (?:input|owner|user)\Z", rb"_pw " + _ARGUMENT),
+    ("password", "filled", b"wpa_", b"", rb"wpa_passphrase (?:[^\s\"']{1,64}|\"[^\"\n]{1,64}\"|'[^'\n]{1,64}') " + _ARGUMENT),
+    ("password", "filled", b"ad^d_us chan^ge_p", rb"\brabbitmqctl\b[^\n|;&]{0,100}\Z", rb"(?:add_user|change_password) [^\s]{1,64} " + _ARGUMENT),
+    ("password", "filled", b"sqlp", b"", rb"sqlplus (?:-[a-z]{1,9} ){0,3}[\"']?[a-z0-9_$#]{1,64}/([^\s@\"'/$]{1,256})"),
+    ("password", "filled", b"htpa", b"", rb"htpasswd(?: -[a-z0-9]{1,8}){0,4} -(?:[a-z]{0,6}(?:n[a-z]{0,6}b|b[a-z]{0,6}n)[a-z]{0,6}"
+     rb"|[a-z]{0,6}b[a-z]{0,6} [^\s|;&-][^\s|;&]{0,255}) [^\s|;&-][^\s|;&]{0,255} " + _ARGUMENT),
+    ("token", "mixed", b"+-[abknstwx]+", rb"\b(?:doctl|codecov|vercel|nuget push)\b[^\n|;&]{0,200}\Z", rb" -[tk] [\"']?([^\s\"']{16,512})"),
+    ("token", "mixed", b"l^ogin a^uth? toke", rb"\b(?:vault|cargo|snyk|ngrok|npm|pnpm|yarn|poetry|netlify|wandb|huggingface-cli)\b[^\n|;&]{0,100}\Z",
+     rb"(?:login|auth(?:token)?|token(?:\.[a-z]{2,20})?) [\"']?([^\s\"']{16,512})"),
+    ("secret", "filled", b"secr", b"", rb"secrets? (?:set|put)\b[^\n|;&]{0,100}? (?:-b |--body[ =]|[a-z_][a-z0-9_]{0,64}=)" + _ARGUMENT),
     ("password", "filled", b"identi^fied", b"", rb"identified (?:with [a-z0-9_'\"]{1,40} )?by (?:password )?'([^'\n]{3,256})'"),
-    ("password", "filled", b"p^assw", rb"\b(?:with|role|user|encrypted|login) [^\n;]{0,200}\Z", rb"password '([^'\n]{3,256})'"),
+    ("password", "filled", b"p^assw", rb"\b(?:with|role|user|encrypted|login|set) [^\n;]{0,200}\Z", rb"password ?\(?'([^'\n]{3,256})'"),
     ("password", "filled", b"p^assw",
-     rb"\b(?:machine[ \t]{1,8}[^\s]{1,128}|default)[ \t]{1,8}login[ \t]{1,8}[^\s]{1,128}[ \t]{1,8}\Z",
+     rb"\b(?:(?:machine[ \t]{1,8}[^\s]{1,128}|default)[ \t]{1,8}login[ \t]{1,8}[^\s]{1,128}[ \t]{1,8}|(?:nmcli|mysqladmin)\b[^\n|;&]{0,200} )\Z",
      rb"password[ \t]{1,8}" + _ARGUMENT),
-    ("", "argument", b"p^assw p^ass? toke secr key?", b"",
+    ("", "argument", b"p^assw p^ass? toke secr key? a^uth?", b"",
      rb"(?:(?<=[-_])|(?<=-api)|(?<=-auth)|(?<=store))" + _WORDS + rb"(?:[ ]{1,2}|[\"'],[ ]{0,2})" + _ARGUMENT),
     ("", "assigned", b"p^assw p^assp p^ass? pwd? secr toke key? key[0-9] cred a^uth?", b"", _WORDS + _ASSIGN + _VALUE),
 )
@@ -5573,14 +5599,14 @@ _CONTEXTS: Tuple[Tuple[str, str, bytes, bytes, bytes], ...] = (
 # Which windows are looked for together. Any window may stand in any of the eight lanes; this grouping was found by a local search
 # over ordinary output of tools, for the fewest places that look like a window and are none.
 _LANES: Tuple[bytes, ...] = (
-    b"AGE- CLOJ ap^i_or cook cred dckr figd identi^fied key- secr set-^cook share^dacc sig= xai- ya29",
-    b".atl 1//0 LTAI a^uth? accou^ntke gith^ub_p ntn_ sec^ret_ signa^ture",
-    b".off GR13 dt0[cs] glsa psca sntr toke tske whse xox[abeoprs]",
-    b"-us[0-9] ACCA AKCp ATAT ATBB ATCT LS0t PMAK g^loas gsk_ ho^oks. lsv2 npm_ ops_ p^ass? p^assp p^assw pplx pul- pwd? xsmt",
-    b"+--u ABIA AKIA ASIA CCIP HRKU NR[AIJR][AIKS] aut^hori dapi do[opr]_ fm[12]_ fo1_ gh[pousr]_ lin_ py^pi-A rubyg^ems_",
-    b"/web AIza SK[0-9a-f][0-9a-f] [MNO][DTjz][AEIMQUYcgk][0-5w-z] gl[pdrcfias][atbmgof] glc_ hv[bsr]. shp[acps] sq0[acis] xkey",
-    b"***^[0-9]Q~# +-a+ +-p# +-p* +-u+ -----^begi :aa# bear bkua eyJ# key? key[0-9] sha2^56~# xapp",
-    b"://* :\\/\\ GOCS SG.# [rs]k_[lt] dp.[acps] hf_# nfp_ r8_# sb_s sbp_ sk-# sk-a",
+    b"--^cred --dest-^cred --src-^cred /web AGE- CCIP CLOJ GR13 chan^ge_p cook cred dckr figd identi^fied secr set-^cook share^dacc sig= sqlp",
+    b".atl NR[AIJR][AIKS] a^uth? accou^ntke gith^ub_p ntn_ signa^ture ya29",
+    b"+-[abknstwx]+ HRKU dt0[cs] g^loas htpa shp[acps] sntr toke whse xox[abeoprs]",
+    b"-pas -us[0-9] AIza AKCp ATAT ATBB ATCT GOCS ad^d_us ap^i_or lsv2 ops_ p^ass? p^assp p^assw pplx psca pul- wpa_",
+    b".off ABIA ACCA AKIA ASIA PMAK aut^hori do[opr]_ fm[12]_ fo1_ gh[pousr]_ lin_ py^pi-A rubyg^ems_ sec^ret_",
+    b"LTAI SK[0-9a-f][0-9a-f] [MNO][DTjz][AEIMQUYcgk][0-5w-z] gl[pdrcfias][atbmgof] glc_ glsa gsk_ ho^oks. hv[bsr]. l^ogin tske xkey xsmt",
+    b"+--a +--pro^xy-u +--u +-hp +-p# +-p* +-u* +/p: -----^begi :aa# bear bkua dapi eyJ# key- key? key[0-9] sha2^56~# xai- xapp",
+    b"***^[0-9]Q~# 1//0 ://* :\\/\\ LS0t SG.# [rs]k_[lt] _pw+ dp.[acps] hf_# nfp_ npm_ pwd? r8_# sb_s sbp_ sk-# sk-a sq0[acis]",
 )
 
 _BLOCK = 64 * KIB  # sieved at a time: the long integers of one block stay in the cache
@@ -5718,6 +5744,15 @@ def _credential(found: _Value) -> bool:
     return len(set(value)) > 5 and not _is_words(value) and not _is_template(value)
 
 
+def _small(found: _Value) -> bool:
+    """Whether an option's letter is small: `mysql -P` is a port."""
+    return _filled(found) and found.text[found.at + 2 : found.at + 3].islower()
+
+
+def _capital(found: _Value) -> bool:
+    return _filled(found) and found.text[found.at + 2 : found.at + 3].isupper()
+
+
 def _cookie(found: _Value) -> bool:
     pairs = found.text[found.start : found.end].split(b";")
     values = [pair.partition(b"=")[2].strip()[:256] for pair in pairs]
@@ -5801,6 +5836,8 @@ _CHECKS: Dict[str, Callable[[_Value], bool]] = {
     "mixed": _mixed,
     "key": _key,
     "filled": _filled,
+    "small": _small,
+    "capital": _capital,
     "credential": _credential,
     "cookie": _cookie,
     "argument": _argument,
@@ -6214,7 +6251,7 @@ def redact_text(text: str) -> str:
 
 # An option, a variable or a header whose value is a secret, whatever it looks like: `--password`, `PGPASSWORD=`, `X-Api-Key:`.
 _NAMED = (
-    rb"(?i)((?:--?|(?=[^-=]+=)|(?=[a-z-]+:))[a-z0-9_.-]*?)(pass(?:w(?:or)?d|phrase)?|pwd|secret|token|key|credentials?|authorization|bearer)(=|: ?|\Z)"
+    rb"(?i)((?:--?|(?=[^-=]+=)|(?=[a-z-]+:))[a-z0-9_.,=-]*?)(pass(?:w(?:or)?d|phrase|code)?|pwd|pw|secret|token|key|credentials?|authorization|bearer)(=|: ?|\Z)"
 )
 _SHELL_WORD = rb"(?:[^\s'\"\\]|\\.|'[^']*'|\"(?:[^\"\\]|\\.)*\"|['\"\\])+"
 
@@ -6238,6 +6275,21 @@ def _named_secrets(line: bytes, words: Sequence[Tuple[int, int]]) -> Iterator[Tu
         kind = kind if at + start == end and not word.endswith((b"=", b":")) else ""
 
 
+# What a line for a shell feeds a program that reads a password, or a token, from stdin: by echo through a pipe, or as a here-string.
+_READS_SECRET = rb"(?:\bsudo\b[^|;&\n]{0,80} -\w*S\b|--(?:password|token)-stdin|--with-token|\bchpasswd\b|\bpasswd\b[^|;&\n]{0,40} --stdin|\bkinit\b|--passphrase-fd)"
+_FED = (
+    rb"(?:echo|printf)(?: -[a-z]{1,3}){0,2} {1,4}" + _ARGUMENT + rb"[\"']? {0,4}\|[^|;&\n]{0,200}?" + _READS_SECRET,
+    _READS_SECRET + rb"[^|;&\n]{0,200}?<<< {0,4}" + _ARGUMENT,
+)
+
+
+def _fed_secrets(line: bytes) -> Iterator[Tuple[int, int, str]]:
+    """Where in a line for a shell what such programs read is."""
+    for expression in _FED:
+        for match in rx(expression).finditer(line):
+            yield (*match.span(match.lastindex or 0), "password")
+
+
 def redact_words(words: Sequence[str], is_line: bool = False) -> Tuple[List[str], int]:
     """`redact` for the words of a command, each of which stays one: also what only the word before gives away (`--password x`), and
     values with blanks or quotes in them. With `is_line` they are one line for a shell."""
@@ -6249,7 +6301,7 @@ def redact_words(words: Sequence[str], is_line: bool = False) -> Tuple[List[str]
     whole = bytearray(line)
     for start, end in told:
         whole[start:end] = rx(rb"[\s\"'`\\]").sub(b"_", line[start:end])
-    passes = (_secrets(line), _secrets(bytes(whole)), _named_secrets(line, told))  # the more they know of a kind, the earlier
+    passes = (_secrets(line), _secrets(bytes(whole)), _named_secrets(line, told), _fed_secrets(line))  # the more they know of a kind, the earlier
     secrets, kept = _apart([(start, end, rank, kind) for rank, found in enumerate(passes) for start, end, kind in found]), []
     for at, end in spans:
         parts, done = [], at
