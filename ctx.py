@@ -15214,7 +15214,7 @@ def self_command() -> str:
         return "ctx"
     if is_same(fsdecode(find_program(b"python3")), words[0]):
         words[0] = "python3"
-    return " ".join(map(shell_word, words))
+    return " ".join(map(shell_argument, words))
 
 
 _SAFE = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789@%+=:,./-_")
@@ -15225,6 +15225,14 @@ def shell_word(text: str) -> str:
     if text and not text.startswith("#") and all(c in _SAFE or c == "#" for c in text):
         return text
     return "'%s'" % text.replace("'", "'\\''")
+
+
+def shell_argument(text: str) -> str:
+    """`shell_word` of what a user typed or a file is named: controls and bytes that are no UTF-8 spelt out, as bash and zsh read them."""
+    raw = fsencode(text)
+    if visible(raw) == text.replace("[ctx ", "\\[ctx "):
+        return shell_word(text)
+    return "$'%s'" % "".join(chr(byte) if 32 <= byte < 127 and byte not in b"\\'" else "\\x%02x" % byte for byte in raw)
 
 
 def shown_words(words: Sequence[str]) -> str:
@@ -15638,14 +15646,6 @@ def address_of(place: Place, start: int, end: int) -> str:
     if starts_line and ends_line:
         return shell_argument(str(place.address.at(source.line_at(start), source.line_at(end - 1), anchor)))
     return "%s --bytes %d:%d%s" % (shell_argument(str(place.address)), start, end, anchor and "@" + anchor)
-
-
-def shell_argument(text: str) -> str:
-    """`shell_word` of what a user typed or a file is named: controls and bytes that are no UTF-8 spelt out, as bash and zsh read them."""
-    raw = fsencode(text)
-    if visible(raw) == text.replace("[ctx ", "\\[ctx "):
-        return shell_word(text)
-    return "$'%s'" % "".join(chr(byte) if 32 <= byte < 127 and byte not in b"\\'" else "\\x%02x" % byte for byte in raw)
 
 
 def byte_range(place: Place, text: str) -> Tuple[int, int]:
@@ -21348,15 +21348,17 @@ def with_hooks(text: str, host: str, build: str) -> str:
     return text
 
 
-def without_hooks(text: str) -> str:
-    """A settings file without hooks of ours, of whatever build, nor what is empty then. Raises CtxError when it cannot be read."""
+def without_hooks(text: str, found: Optional[str] = None) -> str:
+    """A settings file without hooks of ours, of whatever build, nor what is empty then and was not there in the text that setup found.
+    Raises CtxError when it cannot be read."""
+    old = JsonText(found).root if found and found.lstrip("\ufeff").strip() else None
     path = own_handler(JsonText(text).root, []) if text.lstrip("\ufeff").strip() else None
     while path:
         text = JsonText(text).without(path)
         root = JsonText(text).root
         while len(path) > 1:
             path = path[:-1]
-            if not is_spent(span_at(root, path), path):
+            if not is_spent(span_at(root, path), path) or is_found(old, path):
                 break
             text = JsonText(text).without(path)
             root = JsonText(text).root
@@ -21369,6 +21371,13 @@ def span_at(span: JsonSpan, path: Sequence[Union[str, int]]) -> JsonSpan:
     for key in path:
         span = span.get(key) or span
     return span
+
+
+def is_found(span: Optional[JsonSpan], path: Sequence[Union[str, int]]) -> bool:
+    """Whether there is something at a path of keys alone."""
+    for key in path:
+        span = span.get(key) if span and isinstance(key, str) else None
+    return span is not None
 
 
 def is_spent(span: JsonSpan, path: Sequence[Union[str, int]]) -> bool:
@@ -21464,14 +21473,14 @@ class HostFile:
         try:
             kept = from_json(read_file(self.memory()))
         except (OSError, ValueError):
-            kept = None
+            kept = {}
         if kept and self.text is not None and kept["after"] == sha256(self.text.encode()).hexdigest():
             self.made = kept["made"]
             before: Optional[str] = kept["before"]
             return before
         if self.text is None:
             return None
-        return without_hooks_toml(self.text) if self.is_toml else without_hooks(self.text)
+        return without_hooks_toml(self.text) if self.is_toml else without_hooks(self.text, kept.get("before"))
 
     def wanted(self, build: str) -> str:
         """What should be in it: what is, if our hooks are all there already."""
@@ -21960,7 +21969,7 @@ def parse_options(verb: Verb, argv: Sequence[str]) -> Tuple[Options, List[str]]:
         if flag in ("-h", "--help"):
             return {"--help": ""}, []
         if flag not in metavars:
-            raise CtxError("unknown option %s" % quoted(word), nearest(flag, sorted(metavars), "options are") if metavars else "it takes none")
+            raise CtxError("unknown option %s" % quoted(word), nearest(flag, [*sorted(metavars), "--help"], "options are") if metavars else "it takes none")
         metavar = metavars[flag]
         if metavar and not (equals or value):
             if not rest:
@@ -22781,7 +22790,7 @@ def setup_verb(options: Options, words: List[str]) -> int:
     problems = [] if away else [problem for file in files for problem in rehearse(file, command)]
     left = [] if away else [SETUPS[host].left for host in hosts if SETUPS[host].left]
     if not away and not is_same(fsdecode(find_program(b"ctx")), build + "/ctx"):
-        left.append("put ~/.local/bin on PATH" if "--link" in options else "ctx is not on PATH: ctx setup --link makes ~/.local/bin/ctx")
+        left.append("put ~/.local/bin on PATH" if "--link" in options else "ctx is not on PATH: %s setup --link makes ~/.local/bin/ctx" % self_command())
     say([*lines, *("problem: " + problem for problem in problems), *("left to you: " + text for text in left)])
     return EXIT_DIFFERS if problems else EXIT_SAME
 
@@ -22900,7 +22909,7 @@ def init_verb(options: Options, words: List[str]) -> int:
 
 
 def hook_verb(options: Options, words: List[str]) -> int:
-    """ctx hook, which `main` answers itself."""
+    """ctx hook"""
     hook_main(words, lambda: gate_answer)
     return 0
 
@@ -23070,6 +23079,9 @@ nothing else in a settings file changes: no comment, no order, no other hook. Th
 Claude gets the hooks by --settings, and loses its own search tools; Codex gets them by -c, and runs them only if you have trusted hooks of the
 same text, or tell it not to ask. Other hosts take no settings for one session. The exit status and signals pass through.""",
          ["ctx wrap --help"], True),
+    Verb("hook", "hook HOST EVENT", "answer a host's hook", hook_verb, [],
+         "What setup writes into a host's settings. The event comes on stdin; the answer is JSON as that host has it, or nothing. The exit status is 0.",
+         ["echo '{}' | ctx hook claude PreToolUse"]),
     Verb("doctor", "doctor [--store]", "check what is set up: the store, the configuration, hosts and their hooks", doctor_verb,
          [("--store", "", "check what is stored instead: every hash, every record"), _JSON],
          "Each problem comes with its fix. Exit 1: there is one.", ["ctx doctor", "ctx doctor --store"]),

@@ -178,6 +178,7 @@ def test_no_times(text):
         (["help", "run", "get"], "'get': one at a time: write ctx help run"),
         (["version", "x"], "'x': nothing is expected here"),
         (["version", "--js"], "did you mean --json?"),
+        (["version", "--hlep"], "did you mean --help?"),
         (["init", "--force"], "unknown option '--force': it takes none"),
     ],
 )

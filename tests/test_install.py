@@ -531,6 +531,21 @@ def test_a_file_that_the_host_wrote_anew(user, run_ctx):
     assert json.loads(settings.read_text()) == dict(json.loads(STYLES["hooks"]), model="x")
 
 
+@pytest.mark.parametrize("found", [{"hooks": {}}, {"hooks": {"PreToolUse": [], "Stop": []}}, {"hooks": {"PreToolUse": [{"hooks": []}]}}, {}])
+def test_what_was_empty_before_stays_in_a_file_that_was_written_anew(user, run_ctx, found):
+    (user / ".claude").mkdir()
+    settings = user / ".claude" / "settings.json"
+    settings.write_text(json.dumps(found))
+    assert run_ctx("setup", "claude").returncode == 0
+    settings.write_text(json.dumps(dict(json.loads(settings.read_text()), model="x"), indent=2))
+    assert run_ctx("setup", "--remove", "claude").returncode == 0
+    assert json.loads(settings.read_text()) == dict(found, model="x")
+
+
+def test_how_to_get_on_the_path_is_said_as_ctx_was_started(user, run_ctx):
+    assert re.search(rb"ctx is not on PATH: \S*python\S* \S+/ctx\.py setup --link makes", run_ctx("setup", "claude").stdout)
+
+
 def test_hooks_of_another_build_are_replaced(user, run_ctx):
     (user / ".claude").mkdir()
     settings = user / ".claude" / "settings.json"
