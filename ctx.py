@@ -7322,7 +7322,7 @@ PROMPT = 400  # bytes of a prompt that are shown
 GC_EVERY = 3600  # seconds between two collections that nobody asked for
 GC_COMPRESS = 16 * MIB  # bytes that such a collection compresses at most
 
-_FORWARDED = ("SIGTERM", "SIGHUP", "SIGINT", "SIGQUIT", "SIGUSR1", "SIGUSR2")
+_FORWARDED = ("SIGTERM", "SIGHUP", "SIGINT", "SIGQUIT", "SIGALRM", "SIGUSR1", "SIGUSR2")
 _TERMINAL = ("SIGINT", "SIGQUIT")  # what a terminal sends to the whole group, the child included
 _HARMLESS = ("SIGUSR1", "SIGUSR2")  # what a program may be sent without being asked to end
 _DISK_FULL = (27, 28, 122)  # EFBIG, ENOSPC, EDQUOT: the reader has not gone, the bytes have
@@ -8026,6 +8026,7 @@ class Capture:
         """Read until the child has ended and its pipes are empty."""
         import fcntl  # noqa: F401
 
+        hold_program()
         sha256()  # what the end needs is loaded while the child starts
         self.buffer = memoryview(bytearray(CHUNK))
         while not self.is_over():
@@ -8219,8 +8220,14 @@ def new_pipe() -> Tuple[int, int]:
     return ends[0], ends[1]
 
 
+def hold_program() -> None:
+    """Read all of this program's file that is not loaded yet, where it may be written over before this ends."""
+    globals().get("__hold__", bool)()
+
+
 def tap(spool: Optional[Spool], complain: Callable[[OSError], None]) -> Tuple[int, str, Optional[Spool]]:
     """Copy stdin to stdout, unchanged and at once, and keep it: (bytes, why it ended early or "", the spool unless it failed)."""
+    hold_program()
     buffer = memoryview(bytearray(CHUNK))
     total = 0
     while True:
@@ -15280,18 +15287,19 @@ def admit_loss(capture: Capture, settings: Settings, asked: bool = False) -> Non
 
 
 def show_end(capture: Capture, run: Run, settings: Settings, summary: int) -> None:
-    """Replay what was captured if it is small, or if no digest of it is much smaller; else print the digest."""
-    small = is_replayed(capture.total, capture.status, settings)
-    if summary < 0 and 1 in capture.deaf and not small and capture.total > settings["budget", "content"]:
-        return  # a flood's digest costs time, and nobody reads it
+    """Replay what was captured if it is small, or if no digest of it is much smaller; else print the digest. Where the reader of stdout
+    has gone, what counts is what stderr is owed."""
+    gone = 1 in capture.deaf
+    size: int = run.manifest["streams"].get("stderr", (EMPTY, 0))[1] if gone else capture.total
+    small = is_replayed(size, capture.status, settings)
     digest, answer = (b"", False) if small and summary < 0 else safe_digest(capture, run, settings)
     if summary >= 0 and digest:
         append_summary(capture, summary, digest)
-    if passes_whole(capture.total, capture.status, digest, answer, settings):
-        if capture.mode != "pass":
+    if passes_whole(size, capture.status, digest, answer, settings):
+        if capture.mode != "pass" and size:
             capture.emit_rest()
     else:
-        capture.show(1, digest)
+        capture.show(2 if gone and capture.mode != "pass" else 1, digest)
 
 
 def is_replayed(size: int, status: Optional[int], settings: Settings) -> bool:
@@ -20968,16 +20976,23 @@ def undefined(*words: Any, _self: Any, **options: Any) -> Any:
     return _self(*words, **options)
 
 
-def run_pack(path: str, file: str, entry: str, start: int = 0) -> None:
+def run_pack(path: str, file: str, entry: str, start: int = 0, size: int = 0) -> None:
     """Run one definition of the pack at byte `start` of the file at `path`: "__main__", or a function that takes `sys.argv`. With the two before it, this is what
-    the bytecode files of a build hold."""
+    the bytecode files of a build hold. A pack with a `size` is in a file that people copy over; "__hold__" reads it to its end."""
     import gc
     import posix
     import sys
 
     gc.set_threshold(50_000)  # most calls end before there is garbage to look for, and looking costs a tenth of them
     fd = posix.open(path, posix.O_RDONLY | posix.O_CLOEXEC)  # stays open: the file may be replaced while this runs
-    space = unpack(lambda offset, size: posix.pread(fd, size, start + offset), file)
+    held: List[bytes] = []
+
+    def read(offset: int, count: int) -> bytes:
+        return held[0][offset : offset + count] if held else posix.pread(fd, count, start + offset)
+
+    space = unpack(read, file)
+    if size:
+        space["__hold__"] = lambda: held.append(read(0, size))
     space["__define__"](entry)
     if entry in space:
         space[entry](sys.argv)
@@ -21683,6 +21698,7 @@ def run_and_wait(argv: Sequence[str]) -> int:
         from_terminal = name in ("SIGINT", "SIGQUIT") and posix.isatty(0)  # which sends it to the program itself
         signal.signal(getattr(signal, name), (lambda *_: None) if from_terminal else pass_on)
     children.append(subprocess.Popen(argv))
+    hold_program()
     status: int = children[0].wait()
     return status if status >= 0 else 128 - status
 
@@ -23122,7 +23138,7 @@ def main(argv: Sequence[str]) -> int:
     """Run one verb; its exit status. Errors that a user can mend are one line on stderr."""
     hold_standard_descriptors()
     if argv[:1] == ["hook"] and argv[1:2] not in (["-h"], ["--help"]):
-        hook_main(argv[1:], lambda: gate_answer)  # whatever else is on the line: wrong usage, status 2, would block the host's tools
+        return hook_verb({}, list(argv[1:]))  # whatever else is on the line: wrong usage, status 2, would block the host's tools
     verb = VERBS[-1]
     try:
         name = argv[0] if argv else "help"
