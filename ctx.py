@@ -8026,7 +8026,6 @@ class Capture:
         """Read until the child has ended and its pipes are empty."""
         import fcntl  # noqa: F401
 
-        hold_program()
         sha256()  # what the end needs is loaded while the child starts
         self.buffer = memoryview(bytearray(CHUNK))
         while not self.is_over():
@@ -8220,14 +8219,8 @@ def new_pipe() -> Tuple[int, int]:
     return ends[0], ends[1]
 
 
-def hold_program() -> None:
-    """Read all of this program's file that is not loaded yet, where it may be written over before this ends."""
-    globals().get("__hold__", bool)()
-
-
 def tap(spool: Optional[Spool], complain: Callable[[OSError], None]) -> Tuple[int, str, Optional[Spool]]:
     """Copy stdin to stdout, unchanged and at once, and keep it: (bytes, why it ended early or "", the spool unless it failed)."""
-    hold_program()
     buffer = memoryview(bytearray(CHUNK))
     total = 0
     while True:
@@ -20978,21 +20971,15 @@ def undefined(*words: Any, _self: Any, **options: Any) -> Any:
 
 def run_pack(path: str, file: str, entry: str, start: int = 0, size: int = 0) -> None:
     """Run one definition of the pack at byte `start` of the file at `path`: "__main__", or a function that takes `sys.argv`. With the two before it, this is what
-    the bytecode files of a build hold. A pack with a `size` is in a file that people copy over; "__hold__" reads it to its end."""
+    the bytecode files of a build hold. A pack with a `size` is in a file that people write over."""
     import gc
     import posix
     import sys
 
     gc.set_threshold(50_000)  # most calls end before there is garbage to look for, and looking costs a tenth of them
     fd = posix.open(path, posix.O_RDONLY | posix.O_CLOEXEC)  # stays open: the file may be replaced while this runs
-    held: List[bytes] = []
-
-    def read(offset: int, count: int) -> bytes:
-        return held[0][offset : offset + count] if held else posix.pread(fd, count, start + offset)
-
-    space = unpack(read, file)
-    if size:
-        space["__hold__"] = lambda: held.append(read(0, size))
+    whole = posix.pread(fd, size, start) if entry == "__main__" else b""  # what cp writes over meanwhile must not matter
+    space = unpack(lambda offset, count: whole[offset : offset + count] or posix.pread(fd, count, start + offset), file)
     space["__define__"](entry)
     if entry in space:
         space[entry](sys.argv)
@@ -21698,7 +21685,6 @@ def run_and_wait(argv: Sequence[str]) -> int:
         from_terminal = name in ("SIGINT", "SIGQUIT") and posix.isatty(0)  # which sends it to the program itself
         signal.signal(getattr(signal, name), (lambda *_: None) if from_terminal else pass_on)
     children.append(subprocess.Popen(argv))
-    hold_program()
     status: int = children[0].wait()
     return status if status >= 0 else 128 - status
 
