@@ -21750,7 +21750,7 @@ def examined_host(host: str, build: str) -> Iterator[Dict[str, str]]:
         except CtxError as error:
             yield finding(host, error.what, error.fix)
             return
-        yield from examined_file(file)
+        yield from examined_file(file, build)
         count = sum(map(is_own_command, commands_in(file.text or "")))
         if count and host == "codex" and not project:
             yield from examined_trust(file)
@@ -21771,7 +21771,13 @@ def commands_in(text: str) -> List[str]:
     return [str(from_json(word)) for word in found]
 
 
-def examined_file(file: HostFile) -> Iterator[Dict[str, str]]:
+def is_of_build(command: str, build: str) -> bool:
+    """Whether a hook's line is run by the interpreter that a build is for, as far as it names one."""
+    python, named, _ = command.partition(" -I -S ")
+    return not named or not exists(build + "/ctx") or fsencode(python.strip("'")) in read_file(build + "/ctx")
+
+
+def examined_file(file: HostFile, build: str) -> Iterator[Dict[str, str]]:
     """What is the matter with the hooks and rules in one file."""
     commands = commands_in(file.text or "")
     own = [command for command in commands if is_own_command(command)]
@@ -21783,6 +21789,8 @@ def examined_file(file: HostFile) -> Iterator[Dict[str, str]]:
     events = HOSTS[file.host].events
     if own and len(own) < len(events):
         yield finding(file.host, "%s: ctx has hooks for %s of %s" % (file.path, len(own), plural(len(events), "event")), "ctx setup %s" % file.host)
+    elif not all(is_of_build(command, build) for command in own):
+        yield finding(file.host, "%s: its hooks are for another Python than what is installed, and slow" % file.path, "ctx setup %s" % file.host)
     elif own:
         yield finding(file.host, "%s: hooks for %s" % (file.path, ", ".join(events)))
     for command in commands:
@@ -22787,9 +22795,9 @@ def setup_verb(options: Options, words: List[str]) -> int:
         for file, text in zip(files, texts):
             if text != file.text:
                 file.write(text)
+        problems = [] if away else [problem for file in files for problem in rehearse(file, command)]
     if "--link" in options:
         lines.append("%s -> %s" % (link_launcher(build, not away), "removed" if away else build + "/ctx"))
-    problems = [] if away else [problem for file in files for problem in rehearse(file, command)]
     left = [] if away else [SETUPS[host].left for host in hosts if SETUPS[host].left]
     if not away and not is_same(fsdecode(find_program(b"ctx")), build + "/ctx"):
         left.append("put ~/.local/bin on PATH" if "--link" in options else "ctx is not on PATH: %s setup --link makes ~/.local/bin/ctx" % self_command())
