@@ -21042,12 +21042,18 @@ def own_python() -> str:
     return os.path.realpath(sys.executable)
 
 
+def lasting_root() -> str:
+    """The root of the store, to install in. Raises OSError, and CtxError where it is only temporary."""
+    root = writable_store().root
+    if root == temp_root():
+        raise CtxError("no directory to install in: %s is only temporary" % root, "set HOME, or CTX_HOME")
+    return root
+
+
 def install_build() -> str:
     """Install this program for this interpreter below the store's root; the path of the link to it. Raises CtxError."""
     try:
-        root = writable_store().root
-        if root == temp_root():
-            raise CtxError("no directory to install in: %s is only temporary" % root, "set HOME, or CTX_HOME")
+        root = lasting_root()
         source, link = own_source(), root + "/current"
         digest = sha256(b"\0".join([source, own_python().encode(), root.encode()])).hexdigest()
         folder = "%s/builds/%s-%s" % (root, digest[:12], magic_number()[:2].hex())
@@ -22781,7 +22787,7 @@ def import_verb(options: Options, words: List[str]) -> int:
 def setup_verb(options: Options, words: List[str]) -> int:
     """ctx setup"""
     hosts, project, away = chosen_hosts(words), "--project" in options, "--remove" in options
-    build = writable_store().root + "/current"
+    build = (writable_store().root if project or away else lasting_root()) + "/current"
     command = "" if project else build
     with Lock(build + ".lock", exclusive=True):  # two at once would each remember what the other wrote
         files = [host_file(host, project) for host in hosts]

@@ -553,6 +553,13 @@ def test_doctor_finds_hooks_of_another_python(user, run_ctx):
     assert run_ctx("setup", "claude").returncode == 0 and run_ctx("doctor").returncode == 0
 
 
+def test_what_would_be_written_is_not_shown_where_it_would_not_be(user, run_ctx):
+    (user / "file").write_text("")
+    for words in ([], ["--print"]):
+        done = run_ctx("setup", "claude", *words, env={"CTX_HOME": str(user / "file"), "TMPDIR": str(user)})
+        assert done.returncode == 2 and done.stdout == b"" and b"is only temporary: set HOME, or CTX_HOME" in done.stderr
+
+
 def test_how_to_get_on_the_path_is_said_as_ctx_was_started(user, run_ctx):
     assert re.search(rb"ctx is not on PATH: \S*python\S* \S+/ctx\.py setup --link makes", run_ctx("setup", "claude").stdout)
 
