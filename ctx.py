@@ -6276,7 +6276,7 @@ def _named_secrets(line: bytes, words: Sequence[Tuple[int, int]]) -> Iterator[Tu
 
 
 # What a line for a shell feeds a program that reads a password, or a token, from stdin: by echo through a pipe, or as a here-string.
-_READS_SECRET = rb"(?:\bsudo\b[^|;&\n]{0,80} -\w*S\b|--(?:password|token)-stdin|--with-token|\bchpasswd\b|\bpasswd\b[^|;&\n]{0,40} --stdin|\bkinit\b|--passphrase-fd)"
+_READS_SECRET = rb"(?:\bsudo\b[^|;&\n]{0,80} -\w{0,9}S\b|--(?:password|token)-stdin|--with-token|\bchpasswd\b|\bpasswd\b[^|;&\n]{0,40} --stdin|\bkinit\b|--passphrase-fd)"
 _FED = (
     rb"(?:echo|printf)(?: -[a-z]{1,3}){0,2} {1,4}" + _ARGUMENT + rb"[\"']? {0,4}\|[^|;&\n]{0,200}?" + _READS_SECRET,
     _READS_SECRET + rb"[^|;&\n]{0,200}?<<< {0,4}" + _ARGUMENT,
