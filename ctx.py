@@ -5508,7 +5508,7 @@ _TOKENS: Tuple[Tuple[str, str, bytes, bytes], ...] = (
 # The words that a setting's name ends with when its value is a secret, and the kinds by their first letters.
 _WORDS = rb"(?:pass(?:w(?:or)?d|phrase)?|pwd|secret|token|key|credentials?|auth)"
 _KIND_OF = {
-    **{b"pas": "password", b"pwd": "password", b"sec": "secret", b"tok": "token"},
+    **{b"pas": "password", b"pwd": "password", b"pw": "password", b"sec": "secret", b"tok": "token"},
     **{b"key": "api-key", b"cre": "credential", b"aut": "credential", b"bea": "authorization"},
 }
 # What may stand between word and value: `=`, `: `, `":"`, `\": \"`, `'] = `, ` => `, `: str = `, `_PROD=`, `>` of an element.
@@ -5555,17 +5555,43 @@ _CONTEXTS: Tuple[Tuple[str, str, bytes, bytes, bytes], ...] = (
     ("cookie", "cookie", b"cook", b"",
      rb"(?<!set-)cookie[\"'\\]{0,4}(?:[ \t]{0,2}[:=][ \t]{0,2}|(?<=--cookie) )[\[\"'\\]{0,4}"
      rb"([^\s=;\"'\\]{1,128}=(?:[^\s\"'\\,]|(?<=;) ){8,4096})"),
-    ("password", "filled", b"+-u+ +--u", rb"(?:curl|wget|https?|xh)\b(?:[^\n;|&]|&(?!&)){0,400}\Z",
-     rb" (?:-u|--user)[ =]{1,2}[\"']?[^\s:\"'$]{1,128}:([^\s\"'$]{1,256})"),
-    ("password", "filled", b"+-p*", rb"(?:sshpass|twine|login)\b[^\n|;&]{0,200}\Z", rb" -p ?" + _ARGUMENT),
-    ("password", "filled", b"+-p#", rb"\b(?:mysql|mariadb)(?:dump|admin|check|import)?\b[^\n|;&]{0,200}\Z", rb" -p" + _ARGUMENT),
-    ("password", "filled", b"+-a+", rb"redis-cli\b[^\n|;&]{0,200}\Z", rb" -a " + _ARGUMENT),
+    ("cookie", "cookie", b"+-[abknstwx]+", rb"curl\b[^\n|;&]{0,400}\Z", rb" -b [\"']?([^\s=;\"'\\]{1,128}=(?:[^\s\"'\\,]|(?<=;) ){8,4096})"),
+    ("password", "filled", b"+-u* +-[abknstwx]+ +--u +--a +--pro^xy-u", rb"(?:curl|https?|xh)\b(?:[^\n;|&]|&(?!&)){0,400}\Z",
+     rb" (?:-u ?|-a |--(?:proxy-)?user[ =]{1,2}|--auth[ =]{1,2})[\"']?(?!https?:)[^\s:\"'$]{1,128}:([^\s\"'$]{1,256})"),
+    ("password", "filled", b"--^cred --src-^cred --dest-^cred", b"", rb"--(?:src-|dest-)?cred(?:ential)?s[ =]{1,2}[\"']?[^\s:\"'$]{1,128}:([^\s\"'$]{1,256})"),
+    ("password", "filled", b"+-u*", rb"\blftp\b[^\n|;&]{0,200}\Z", rb" -u ?[\"']?[^\s,\"'$]{1,64},([^\s\"'$]{1,256})"),
+    ("password", "filled", b"+-u* +--u", rb"(?<![a-z0-9./-])(?:smb[a-z]{3,9}|rpcclient|net|winexe|wmic)\b[^\n|;&]{0,200}\Z",
+     rb" (?:-u ?|--user(?:name)?[ =]{1,2})[\"']?[^\s%\"'$]{1,128}%([^\s\"'$]{1,256})"),
+    ("password", "small", b"+-p*", rb"(?:sshpass|twine|login|\bmongo[a-z]{0,9}|\bcqlsh|\bpoetry publish|\brdesktop|\bncftp[a-z]{0,4}|\bcrackmapexec|\bnxc|\bnetexec"
+     rb"|\bevil-winrm|\bhydra|\brabbitmqadmin|\buser(?:add|mod))\b[^\n|;&]{0,200}\Z", rb" -p ?" + _ARGUMENT),
+    ("password", "capital", b"+-p*", rb"(?<![a-z0-9._-])(?:sqlcmd|bcp|osql|tsql|(?:un)?zip|zipcloak|ipmitool|mosquitto_[a-z]{3}|ssh-keygen)\b[^\n|;&]{0,200}\Z",
+     rb" -p ?" + _ARGUMENT),
+    ("password", "small", b"+-p# +-hp", rb"(?<![a-z0-9.-])(?:(?:mysql|mariadb)(?:dump|admin|check|import)?|7z[ar]?|(?:un)?rar)\b[^\n|;&]{0,200}\Z",
+     rb" -h?p" + _ARGUMENT),
+    ("password", "filled", b"+-[abknstwx]+", rb"redis-cli\b[^\n|;&]{0,200}\Z", rb" -a " + _ARGUMENT),
+    ("password", "small", b"+-[abknstwx]+", rb"\bldap[a-z]{2,9}\b[^\n|;&]{0,200}\Z", rb" -w " + _ARGUMENT),
+    ("password", "small", b"+-[abknstwx]+", rb"\bldappasswd\b[^\n|;&]{0,200}\Z", rb" -[as] " + _ARGUMENT),
+    ("password", "capital", b"+-[abknstwx]+", rb"\bsnmp[a-z]{3,9}\b[^\n|;&]{0,200}\Z", rb" -[ax] " + _ARGUMENT),
+    ("password", "capital", b"+-[abknstwx]+", rb"\bssh-keygen\b[^\n|;&]{0,200}\Z", rb" -n " + _ARGUMENT),
+    ("password", "filled", b"+-[abknstwx]+", rb"\bopenssl enc\b[^\n|;&]{0,200}\Z", rb" -k " + _ARGUMENT),
+    ("password", "filled", b"-pas", b"", rb"-pass(?:in|out)?[ =]{1,2}[\"']?pass:([^\s\"']{3,256})"),
+    ("password", "filled", b"+/p:", rb"\bxfreerdp\b[^\n|;&]{0,200}\Z", rb" /p:" + _ARGUMENT),
+    ("password", "filled", b"_pw+", rb" (?:input|owner|user)\Z", rb"_pw " + _ARGUMENT),
+    ("password", "filled", b"wpa_", b"", rb"wpa_passphrase (?:[^\s\"']{1,64}|\"[^\"\n]{1,64}\"|'[^'\n]{1,64}') " + _ARGUMENT),
+    ("password", "filled", b"ad^d_us chan^ge_p", rb"\brabbitmqctl\b[^\n|;&]{0,100}\Z", rb"(?:add_user|change_password) [^\s]{1,64} " + _ARGUMENT),
+    ("password", "filled", b"sqlp", b"", rb"sqlplus (?:-[a-z]{1,9} ){0,3}[\"']?[a-z0-9_$#]{1,64}/([^\s@\"'/$]{1,256})"),
+    ("password", "filled", b"htpa", b"", rb"htpasswd(?: -[a-z0-9]{1,8}){0,4} -(?:[a-z]{0,6}(?:n[a-z]{0,6}b|b[a-z]{0,6}n)[a-z]{0,6}"
+     rb"|[a-z]{0,6}b[a-z]{0,6} [^\s|;&-][^\s|;&]{0,255}) [^\s|;&-][^\s|;&]{0,255} " + _ARGUMENT),
+    ("token", "mixed", b"+-[abknstwx]+", rb"\b(?:doctl|codecov|vercel|nuget push)\b[^\n|;&]{0,200}\Z", rb" -[tk] [\"']?([^\s\"']{16,512})"),
+    ("token", "mixed", b"l^ogin a^uth? toke", rb"\b(?:vault|cargo|snyk|ngrok|npm|pnpm|yarn|poetry|netlify|wandb|huggingface-cli)\b[^\n|;&]{0,100}\Z",
+     rb"(?:login|auth(?:token)?|token(?:\.[a-z]{2,20})?) [\"']?([^\s\"']{16,512})"),
+    ("secret", "filled", b"secr", b"", rb"secrets? (?:set|put)\b[^\n|;&]{0,100}? (?:-b |--body[ =]|[a-z_][a-z0-9_]{0,64}=)" + _ARGUMENT),
     ("password", "filled", b"identi^fied", b"", rb"identified (?:with [a-z0-9_'\"]{1,40} )?by (?:password )?'([^'\n]{3,256})'"),
-    ("password", "filled", b"p^assw", rb"\b(?:with|role|user|encrypted|login) [^\n;]{0,200}\Z", rb"password '([^'\n]{3,256})'"),
+    ("password", "filled", b"p^assw", rb"\b(?:with|role|user|encrypted|login|set) [^\n;]{0,200}\Z", rb"password ?\(?'([^'\n]{3,256})'"),
     ("password", "filled", b"p^assw",
-     rb"\b(?:machine[ \t]{1,8}[^\s]{1,128}|default)[ \t]{1,8}login[ \t]{1,8}[^\s]{1,128}[ \t]{1,8}\Z",
+     rb"\b(?:(?:machine[ \t]{1,8}[^\s]{1,128}|default)[ \t]{1,8}login[ \t]{1,8}[^\s]{1,128}[ \t]{1,8}|(?:nmcli|mysqladmin)\b[^\n|;&]{0,200} )\Z",
      rb"password[ \t]{1,8}" + _ARGUMENT),
-    ("", "argument", b"p^assw p^ass? toke secr key?", b"",
+    ("", "argument", b"p^assw p^ass? toke secr key? a^uth?", b"",
      rb"(?:(?<=[-_])|(?<=-api)|(?<=-auth)|(?<=store))" + _WORDS + rb"(?:[ ]{1,2}|[\"'],[ ]{0,2})" + _ARGUMENT),
     ("", "assigned", b"p^assw p^assp p^ass? pwd? secr toke key? key[0-9] cred a^uth?", b"", _WORDS + _ASSIGN + _VALUE),
 )
@@ -5573,14 +5599,14 @@ _CONTEXTS: Tuple[Tuple[str, str, bytes, bytes, bytes], ...] = (
 # Which windows are looked for together. Any window may stand in any of the eight lanes; this grouping was found by a local search
 # over ordinary output of tools, for the fewest places that look like a window and are none.
 _LANES: Tuple[bytes, ...] = (
-    b"AGE- CLOJ ap^i_or cook cred dckr figd identi^fied key- secr set-^cook share^dacc sig= xai- ya29",
-    b".atl 1//0 LTAI a^uth? accou^ntke gith^ub_p ntn_ sec^ret_ signa^ture",
-    b".off GR13 dt0[cs] glsa psca sntr toke tske whse xox[abeoprs]",
-    b"-us[0-9] ACCA AKCp ATAT ATBB ATCT LS0t PMAK g^loas gsk_ ho^oks. lsv2 npm_ ops_ p^ass? p^assp p^assw pplx pul- pwd? xsmt",
-    b"+--u ABIA AKIA ASIA CCIP HRKU NR[AIJR][AIKS] aut^hori dapi do[opr]_ fm[12]_ fo1_ gh[pousr]_ lin_ py^pi-A rubyg^ems_",
-    b"/web AIza SK[0-9a-f][0-9a-f] [MNO][DTjz][AEIMQUYcgk][0-5w-z] gl[pdrcfias][atbmgof] glc_ hv[bsr]. shp[acps] sq0[acis] xkey",
-    b"***^[0-9]Q~# +-a+ +-p# +-p* +-u+ -----^begi :aa# bear bkua eyJ# key? key[0-9] sha2^56~# xapp",
-    b"://* :\\/\\ GOCS SG.# [rs]k_[lt] dp.[acps] hf_# nfp_ r8_# sb_s sbp_ sk-# sk-a",
+    b"--^cred --dest-^cred --src-^cred /web AGE- CCIP CLOJ GR13 chan^ge_p cook cred dckr figd identi^fied secr set-^cook share^dacc sig= sqlp",
+    b".atl NR[AIJR][AIKS] a^uth? accou^ntke gith^ub_p ntn_ signa^ture ya29",
+    b"+-[abknstwx]+ HRKU dt0[cs] g^loas htpa shp[acps] sntr toke whse xox[abeoprs]",
+    b"-pas -us[0-9] AIza AKCp ATAT ATBB ATCT GOCS ad^d_us ap^i_or lsv2 ops_ p^ass? p^assp p^assw pplx psca pul- wpa_",
+    b".off ABIA ACCA AKIA ASIA PMAK aut^hori do[opr]_ fm[12]_ fo1_ gh[pousr]_ lin_ py^pi-A rubyg^ems_ sec^ret_",
+    b"LTAI SK[0-9a-f][0-9a-f] [MNO][DTjz][AEIMQUYcgk][0-5w-z] gl[pdrcfias][atbmgof] glc_ glsa gsk_ ho^oks. hv[bsr]. l^ogin tske xkey xsmt",
+    b"+--a +--pro^xy-u +--u +-hp +-p# +-p* +-u* +/p: -----^begi :aa# bear bkua dapi eyJ# key- key? key[0-9] sha2^56~# xai- xapp",
+    b"***^[0-9]Q~# 1//0 ://* :\\/\\ LS0t SG.# [rs]k_[lt] _pw+ dp.[acps] hf_# nfp_ npm_ pwd? r8_# sb_s sbp_ sk-# sk-a sq0[acis]",
 )
 
 _BLOCK = 64 * KIB  # sieved at a time: the long integers of one block stay in the cache
@@ -5718,6 +5744,15 @@ def _credential(found: _Value) -> bool:
     return len(set(value)) > 5 and not _is_words(value) and not _is_template(value)
 
 
+def _small(found: _Value) -> bool:
+    """Whether an option's letter is small: `mysql -P` is a port."""
+    return _filled(found) and found.text[found.at + 2 : found.at + 3].islower()
+
+
+def _capital(found: _Value) -> bool:
+    return _filled(found) and found.text[found.at + 2 : found.at + 3].isupper()
+
+
 def _cookie(found: _Value) -> bool:
     pairs = found.text[found.start : found.end].split(b";")
     values = [pair.partition(b"=")[2].strip()[:256] for pair in pairs]
@@ -5801,6 +5836,8 @@ _CHECKS: Dict[str, Callable[[_Value], bool]] = {
     "mixed": _mixed,
     "key": _key,
     "filled": _filled,
+    "small": _small,
+    "capital": _capital,
     "credential": _credential,
     "cookie": _cookie,
     "argument": _argument,
@@ -6214,7 +6251,7 @@ def redact_text(text: str) -> str:
 
 # An option, a variable or a header whose value is a secret, whatever it looks like: `--password`, `PGPASSWORD=`, `X-Api-Key:`.
 _NAMED = (
-    rb"(?i)((?:--?|(?=[^-=]+=)|(?=[a-z-]+:))[a-z0-9_.-]*?)(pass(?:w(?:or)?d|phrase)?|pwd|secret|token|key|credentials?|authorization|bearer)(=|: ?|\Z)"
+    rb"(?i)((?:--?|(?=[^-=]+=)|(?=[a-z-]+:))[a-z0-9_.,=-]*?)(pass(?:w(?:or)?d|phrase|code)?|pwd|pw|secret|token|key|credentials?|authorization|bearer)(=|: ?|\Z)"
 )
 _SHELL_WORD = rb"(?:[^\s'\"\\]|\\.|'[^']*'|\"(?:[^\"\\]|\\.)*\"|['\"\\])+"
 
@@ -6238,6 +6275,21 @@ def _named_secrets(line: bytes, words: Sequence[Tuple[int, int]]) -> Iterator[Tu
         kind = kind if at + start == end and not word.endswith((b"=", b":")) else ""
 
 
+# What a line for a shell feeds a program that reads a password, or a token, from stdin: by echo through a pipe, or as a here-string.
+_READS_SECRET = rb"(?:\bsudo\b[^|;&\n]{0,80} -\w{0,9}S\b|--(?:password|token)-stdin|--with-token|\bchpasswd\b|\bpasswd\b[^|;&\n]{0,40} --stdin|\bkinit\b|--passphrase-fd)"
+_FED = (
+    rb"(?:echo|printf)(?: -[a-z]{1,3}){0,2} {1,4}" + _ARGUMENT + rb"[\"']? {0,4}\|[^|;&\n]{0,200}?" + _READS_SECRET,
+    _READS_SECRET + rb"[^|;&\n]{0,200}?<<< {0,4}" + _ARGUMENT,
+)
+
+
+def _fed_secrets(line: bytes) -> Iterator[Tuple[int, int, str]]:
+    """Where in a line for a shell what such programs read is."""
+    for expression in _FED:
+        for match in rx(expression).finditer(line):
+            yield (*match.span(match.lastindex or 0), "password")
+
+
 def redact_words(words: Sequence[str], is_line: bool = False) -> Tuple[List[str], int]:
     """`redact` for the words of a command, each of which stays one: also what only the word before gives away (`--password x`), and
     values with blanks or quotes in them. With `is_line` they are one line for a shell."""
@@ -6249,7 +6301,7 @@ def redact_words(words: Sequence[str], is_line: bool = False) -> Tuple[List[str]
     whole = bytearray(line)
     for start, end in told:
         whole[start:end] = rx(rb"[\s\"'`\\]").sub(b"_", line[start:end])
-    passes = (_secrets(line), _secrets(bytes(whole)), _named_secrets(line, told))  # the more they know of a kind, the earlier
+    passes = (_secrets(line), _secrets(bytes(whole)), _named_secrets(line, told), _fed_secrets(line))  # the more they know of a kind, the earlier
     secrets, kept = _apart([(start, end, rank, kind) for rank, found in enumerate(passes) for start, end, kind in found]), []
     for at, end in spans:
         parts, done = [], at
@@ -7270,7 +7322,7 @@ PROMPT = 400  # bytes of a prompt that are shown
 GC_EVERY = 3600  # seconds between two collections that nobody asked for
 GC_COMPRESS = 16 * MIB  # bytes that such a collection compresses at most
 
-_FORWARDED = ("SIGTERM", "SIGHUP", "SIGINT", "SIGQUIT", "SIGUSR1", "SIGUSR2")
+_FORWARDED = ("SIGTERM", "SIGHUP", "SIGINT", "SIGQUIT", "SIGALRM", "SIGUSR1", "SIGUSR2")
 _TERMINAL = ("SIGINT", "SIGQUIT")  # what a terminal sends to the whole group, the child included
 _HARMLESS = ("SIGUSR1", "SIGUSR2")  # what a program may be sent without being asked to end
 _DISK_FULL = (27, 28, 122)  # EFBIG, ENOSPC, EDQUOT: the reader has not gone, the bytes have
@@ -15228,7 +15280,7 @@ def self_command() -> str:
         return "ctx"
     if is_same(fsdecode(find_program(b"python3")), words[0]):
         words[0] = "python3"
-    return " ".join(map(shell_word, words))
+    return " ".join(map(shell_argument, words))
 
 
 _SAFE = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789@%+=:,./-_")
@@ -15239,6 +15291,14 @@ def shell_word(text: str) -> str:
     if text and not text.startswith("#") and all(c in _SAFE or c == "#" for c in text):
         return text
     return "'%s'" % text.replace("'", "'\\''")
+
+
+def shell_argument(text: str) -> str:
+    """`shell_word` of what a user typed or a file is named: controls and bytes that are no UTF-8 spelt out, as bash and zsh read them."""
+    raw = fsencode(text)
+    if visible(raw) == text.replace("[ctx ", "\\[ctx "):
+        return shell_word(text)
+    return "$'%s'" % "".join(chr(byte) if 32 <= byte < 127 and byte not in b"\\'" else "\\x%02x" % byte for byte in raw)
 
 
 def shown_words(words: Sequence[str]) -> str:
@@ -15286,18 +15346,19 @@ def admit_loss(capture: Capture, settings: Settings, asked: bool = False) -> Non
 
 
 def show_end(capture: Capture, run: Run, settings: Settings, summary: int) -> None:
-    """Replay what was captured if it is small, or if no digest of it is much smaller; else print the digest."""
-    small = is_replayed(capture.total, capture.status, settings)
-    if summary < 0 and 1 in capture.deaf and not small and capture.total > settings["budget", "content"]:
-        return  # a flood's digest costs time, and nobody reads it
+    """Replay what was captured if it is small, or if no digest of it is much smaller; else print the digest. Where the reader of stdout
+    has gone, what counts is what stderr is owed."""
+    gone = 1 in capture.deaf
+    size: int = run.manifest["streams"].get("stderr", (EMPTY, 0))[1] if gone else capture.total
+    small = is_replayed(size, capture.status, settings)
     digest, answer = (b"", False) if small and summary < 0 else safe_digest(capture, run, settings)
     if summary >= 0 and digest:
         append_summary(capture, summary, digest)
-    if passes_whole(capture.total, capture.status, digest, answer, settings):
-        if capture.mode != "pass":
+    if passes_whole(size, capture.status, digest, answer, settings):
+        if capture.mode != "pass" and size:
             capture.emit_rest()
     else:
-        capture.show(1, digest)
+        capture.show(2 if gone and capture.mode != "pass" else 1, digest)
 
 
 def is_replayed(size: int, status: Optional[int], settings: Settings) -> bool:
@@ -15660,14 +15721,6 @@ def address_of(place: Place, start: int, end: int) -> str:
     if starts_line and ends_line:
         return shell_argument(str(place.address.at(source.line_at(start), source.line_at(end - 1), anchor)))
     return "%s --bytes %d:%d%s" % (shell_argument(str(place.address)), start, end, anchor and "@" + anchor)
-
-
-def shell_argument(text: str) -> str:
-    """`shell_word` of what a user typed or a file is named: controls and bytes that are no UTF-8 spelt out, as bash and zsh read them."""
-    raw = fsencode(text)
-    if visible(raw) == text.replace("[ctx ", "\\[ctx "):
-        return shell_word(text)
-    return "$'%s'" % "".join(chr(byte) if 32 <= byte < 127 and byte not in b"\\'" else "\\x%02x" % byte for byte in raw)
 
 
 def byte_range(place: Place, text: str) -> Tuple[int, int]:
@@ -21159,16 +21212,17 @@ def undefined(*words: Any, _self: Any, **options: Any) -> Any:
     return _self(*words, **options)
 
 
-def run_pack(path: str, file: str, entry: str, start: int = 0) -> None:
+def run_pack(path: str, file: str, entry: str, start: int = 0, size: int = 0) -> None:
     """Run one definition of the pack at byte `start` of the file at `path`: "__main__", or a function that takes `sys.argv`. With the two before it, this is what
-    the bytecode files of a build hold."""
+    the bytecode files of a build hold. A pack with a `size` is in a file that people write over."""
     import gc
     import posix
     import sys
 
     gc.set_threshold(50_000)  # most calls end before there is garbage to look for, and looking costs a tenth of them
     fd = posix.open(path, posix.O_RDONLY | posix.O_CLOEXEC)  # stays open: the file may be replaced while this runs
-    space = unpack(lambda offset, size: posix.pread(fd, size, start + offset), file)
+    whole = posix.pread(fd, size, start) if entry == "__main__" else b""  # what cp writes over meanwhile must not matter
+    space = unpack(lambda offset, count: whole[offset : offset + count] or posix.pread(fd, count, start + offset), file)
     space["__define__"](entry)
     if entry in space:
         space[entry](sys.argv)
@@ -21231,12 +21285,18 @@ def own_python() -> str:
     return os.path.realpath(sys.executable)
 
 
+def lasting_root() -> str:
+    """The root of the store, to install in. Raises OSError, and CtxError where it is only temporary."""
+    root = writable_store().root
+    if root == temp_root():
+        raise CtxError("no directory to install in: %s is only temporary" % root, "set HOME, or CTX_HOME")
+    return root
+
+
 def install_build() -> str:
     """Install this program for this interpreter below the store's root; the path of the link to it. Raises CtxError."""
     try:
-        root = writable_store().root
-        if root == temp_root():
-            raise CtxError("no directory to install in: %s is only temporary" % root, "set HOME, or CTX_HOME")
+        root = lasting_root()
         source, link = own_source(), root + "/current"
         digest = sha256(b"\0".join([source, own_python().encode(), root.encode()])).hexdigest()
         folder = "%s/builds/%s-%s" % (root, digest[:12], magic_number()[:2].hex())
@@ -21539,15 +21599,17 @@ def with_hooks(text: str, host: str, build: str) -> str:
     return text
 
 
-def without_hooks(text: str) -> str:
-    """A settings file without hooks of ours, of whatever build, nor what is empty then. Raises CtxError when it cannot be read."""
+def without_hooks(text: str, found: Optional[str] = None) -> str:
+    """A settings file without hooks of ours, of whatever build, nor what is empty then and was not there in the text that setup found.
+    Raises CtxError when it cannot be read."""
+    old = JsonText(found).root if found and found.lstrip("\ufeff").strip() else None
     path = own_handler(JsonText(text).root, []) if text.lstrip("\ufeff").strip() else None
     while path:
         text = JsonText(text).without(path)
         root = JsonText(text).root
         while len(path) > 1:
             path = path[:-1]
-            if not is_spent(span_at(root, path), path):
+            if not is_spent(span_at(root, path), path) or is_found(old, path):
                 break
             text = JsonText(text).without(path)
             root = JsonText(text).root
@@ -21560,6 +21622,13 @@ def span_at(span: JsonSpan, path: Sequence[Union[str, int]]) -> JsonSpan:
     for key in path:
         span = span.get(key) or span
     return span
+
+
+def is_found(span: Optional[JsonSpan], path: Sequence[Union[str, int]]) -> bool:
+    """Whether there is something at a path of keys alone."""
+    for key in path:
+        span = span.get(key) if span and isinstance(key, str) else None
+    return span is not None
 
 
 def is_spent(span: JsonSpan, path: Sequence[Union[str, int]]) -> bool:
@@ -21655,14 +21724,14 @@ class HostFile:
         try:
             kept = from_json(read_file(self.memory()))
         except (OSError, ValueError):
-            kept = None
+            kept = {}
         if kept and self.text is not None and kept["after"] == sha256(self.text.encode()).hexdigest():
             self.made = kept["made"]
             before: Optional[str] = kept["before"]
             return before
         if self.text is None:
             return None
-        return without_hooks_toml(self.text) if self.is_toml else without_hooks(self.text)
+        return without_hooks_toml(self.text) if self.is_toml else without_hooks(self.text, kept.get("before"))
 
     def wanted(self, build: str) -> str:
         """What should be in it: what is, if our hooks are all there already."""
@@ -21930,7 +21999,7 @@ def examined_host(host: str, build: str) -> Iterator[Dict[str, str]]:
         except CtxError as error:
             yield finding(host, error.what, error.fix)
             return
-        yield from examined_file(file)
+        yield from examined_file(file, build)
         count = sum(map(is_own_command, commands_in(file.text or "")))
         if count and host == "codex" and not project:
             yield from examined_trust(file)
@@ -21951,7 +22020,13 @@ def commands_in(text: str) -> List[str]:
     return [str(from_json(word)) for word in found]
 
 
-def examined_file(file: HostFile) -> Iterator[Dict[str, str]]:
+def is_of_build(command: str, build: str) -> bool:
+    """Whether a hook's line is run by the interpreter that a build is for, as far as it names one."""
+    python, named, _ = command.partition(" -I -S ")
+    return not named or not exists(build + "/ctx") or fsencode(python.strip("'")) in read_file(build + "/ctx")
+
+
+def examined_file(file: HostFile, build: str) -> Iterator[Dict[str, str]]:
     """What is the matter with the hooks and rules in one file."""
     commands = commands_in(file.text or "")
     own = [command for command in commands if is_own_command(command)]
@@ -21963,6 +22038,8 @@ def examined_file(file: HostFile) -> Iterator[Dict[str, str]]:
     events = HOSTS[file.host].events
     if own and len(own) < len(events):
         yield finding(file.host, "%s: ctx has hooks for %s of %s" % (file.path, len(own), plural(len(events), "event")), "ctx setup %s" % file.host)
+    elif not all(is_of_build(command, build) for command in own):
+        yield finding(file.host, "%s: its hooks are for another Python than what is installed, and slow" % file.path, "ctx setup %s" % file.host)
     elif own:
         yield finding(file.host, "%s: hooks for %s" % (file.path, ", ".join(events)))
     for command in commands:
@@ -22151,7 +22228,7 @@ def parse_options(verb: Verb, argv: Sequence[str]) -> Tuple[Options, List[str]]:
         if flag in ("-h", "--help"):
             return {"--help": ""}, []
         if flag not in metavars:
-            raise CtxError("unknown option %s" % quoted(word), nearest(flag, sorted(metavars), "options are") if metavars else "it takes none")
+            raise CtxError("unknown option %s" % quoted(word), nearest(flag, [*sorted(metavars), "--help"], "options are") if metavars else "it takes none")
         metavar = metavars[flag]
         if metavar and not (equals or value):
             if not rest:
@@ -22953,7 +23030,7 @@ def import_verb(options: Options, words: List[str]) -> int:
 def setup_verb(options: Options, words: List[str]) -> int:
     """ctx setup"""
     hosts, project, away = chosen_hosts(words), "--project" in options, "--remove" in options
-    build = writable_store().root + "/current"
+    build = (writable_store().root if project or away else lasting_root()) + "/current"
     command = "" if project else build
     with Lock(build + ".lock", exclusive=True):  # two at once would each remember what the other wrote
         files = [host_file(host, project) for host in hosts]
@@ -22967,12 +23044,12 @@ def setup_verb(options: Options, words: List[str]) -> int:
         for file, text in zip(files, texts):
             if text != file.text:
                 file.write(text)
+        problems = [] if away else [problem for file in files for problem in rehearse(file, command)]
     if "--link" in options:
         lines.append("%s -> %s" % (link_launcher(build, not away), "removed" if away else build + "/ctx"))
-    problems = [] if away else [problem for file in files for problem in rehearse(file, command)]
     left = [] if away else [SETUPS[host].left for host in hosts if SETUPS[host].left]
     if not away and not is_same(fsdecode(find_program(b"ctx")), build + "/ctx"):
-        left.append("put ~/.local/bin on PATH" if "--link" in options else "ctx is not on PATH: ctx setup --link makes ~/.local/bin/ctx")
+        left.append("put ~/.local/bin on PATH" if "--link" in options else "ctx is not on PATH: %s setup --link makes ~/.local/bin/ctx" % self_command())
     say([*lines, *("problem: " + problem for problem in problems), *("left to you: " + text for text in left)])
     return EXIT_DIFFERS if problems else EXIT_SAME
 
@@ -23091,7 +23168,7 @@ def init_verb(options: Options, words: List[str]) -> int:
 
 
 def hook_verb(options: Options, words: List[str]) -> int:
-    """ctx hook, which `main` answers itself."""
+    """ctx hook"""
     hook_main(words, lambda: gate_answer)
     return 0
 
@@ -23261,6 +23338,9 @@ nothing else in a settings file changes: no comment, no order, no other hook. Th
 Claude gets the hooks by --settings, and loses its own search tools; Codex gets them by -c, and runs them only if you have trusted hooks of the
 same text, or tell it not to ask. Other hosts take no settings for one session. The exit status and signals pass through.""",
          ["ctx wrap --help"], True),
+    Verb("hook", "hook HOST EVENT", "answer a host's hook", hook_verb, [],
+         "What setup writes into a host's settings. The event comes on stdin; the answer is JSON as that host has it, or nothing. The exit status is 0.",
+         ["echo '{}' | ctx hook claude PreToolUse"]),
     Verb("doctor", "doctor [--store]", "check what is set up: the store, the configuration, hosts and their hooks", doctor_verb,
          [("--store", "", "check what is stored instead: every hash, every record"), _JSON],
          "Each problem comes with its fix. Exit 1: there is one.", ["ctx doctor", "ctx doctor --store"]),
@@ -23301,7 +23381,7 @@ def main(argv: Sequence[str]) -> int:
     """Run one verb; its exit status. Errors that a user can mend are one line on stderr."""
     hold_standard_descriptors()
     if argv[:1] == ["hook"] and argv[1:2] not in (["-h"], ["--help"]):
-        hook_main(argv[1:], lambda: gate_answer)  # whatever else is on the line: wrong usage, status 2, would block the host's tools
+        return hook_verb({}, list(argv[1:]))  # whatever else is on the line: wrong usage, status 2, would block the host's tools
     verb = VERBS[-1]
     try:
         name = argv[0] if argv else "help"
