@@ -2236,10 +2236,16 @@ BUILTINS = frozenset(
 BUILTIN_KINDS = dict.fromkeys(("eval", ".", "source", "exec", "noglob", "nocorrect", "repeat", "foreach"), "unknown")
 DECLARING = frozenset("export declare typeset local readonly".split())
 UNSETTLING = frozenset("eval exec alias unalias enable emulate autoload setopt".split())  # nothing behind these is certain
-UNSETTLING_WITH = {"shopt": "expand_aliases", "unset": "PATH", "hash": "-p"}  # nor behind these, with that word
+# Nor behind these, with one of those letters among their options, or one of those words; and why.
+UNSETTLING_WITH = {
+    "shopt": ("", ("expand_aliases",), "may change what names mean"), "unset": ("", ("PATH",), "may change what names mean"),
+    "hash": ("p", (), "may change what names mean"), "set": ("xv", ("xtrace", "verbose"), "has commands shown"),
+    "ulimit": ("vdfmt", (), "would bind ctx too"),
+}  # fmt: skip
+LOOKING_AT_TEXT = ("BASH_COMMAND", "BASH_EXECUTION_STRING")
 ACTIVATING = frozenset("conda mamba micromamba nvm sdk workon module deactivate".split())  # shell functions that change PATH
 SOURCEABLE = frozenset("activate nvm.sh conda.sh env env.sh .env .envrc .env.local .env.test".split())  # define no program's name
-REACHING = frozenset("LD_PRELOAD LD_LIBRARY_PATH LD_AUDIT DYLD_INSERT_LIBRARIES DYLD_LIBRARY_PATH PYTHONHOME".split())
+REACHING = frozenset("LD_PRELOAD LD_LIBRARY_PATH LD_AUDIT DYLD_INSERT_LIBRARIES DYLD_LIBRARY_PATH PYTHONHOME HOME XDG_STATE_HOME".split())
 
 SINKS = frozenset(("/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty"))  # targets that are no files
 TRIMS = frozenset("head tail cat grep egrep fgrep rg ag ack ugrep sed gsed cut less more".split())  # only shorten a stream of lines
@@ -2827,6 +2833,8 @@ class Surroundings:
         self.facts = facts
         self.functions = frozenset(command.name for command in line.commands if command.kind == "function")
         self.unsettled = ""  # why nothing is certain any more
+        if any(word in line.text for word in LOOKING_AT_TEXT):
+            self.unsettled = "the text of commands is looked at"
         self.path_changed = False  # so that asking for executables would ask in the wrong place
         self.found: Dict[str, bool] = {}  # programs that were asked for
         self.status_read = any(word in line.text for word in ("PIPESTATUS", "pipestatus", "pipefail"))
@@ -2835,8 +2843,9 @@ class Surroundings:
         """Note what `segment` changes for the rest of the line."""
         command, argv = segment.command, segment.argv
         name = argv[0] if argv else ""
-        if name in UNSETTLING or UNSETTLING_WITH.get(name) in argv:
-            self.unsettled = "%s may change what names mean" % name
+        letters, words, why = UNSETTLING_WITH.get(name, ("", (), "may change what names mean"))
+        if name in UNSETTLING or any(word in words or word[:1] == "-" and not set(letters).isdisjoint(word) for word in argv[1:]):
+            self.unsettled = "%s %s" % (name, why)
         elif name in (".", "source"):
             self.path_changed = True
             if segment.kind != "bounded":
@@ -3294,6 +3303,8 @@ def read_claude_settings(data: bytes, rules: Rules, counts: bool) -> None:
         rules.ask.extend(claude_rule(text, False))
     for text in texts_in(listed, "allow"):
         rules.allow.extend(claude_rule(text, True) if counts and not rules.locked else [])
+    for text in texts_in(table_in(settings, "sandbox"), "excludedCommands"):  # run outside the sandbox, as nothing with ctx in front would
+        rules.ask.extend(claude_rule("Bash(%s)" % (text if "*" in text else text + ":*"), False))
     rules.locked = rules.locked or bool(settings.get("allowManagedPermissionRulesOnly"))
 
 
@@ -3920,6 +3931,9 @@ class Grant:
         self.programs.append(name)
         if name in BUILTINS and name not in SIMPLE_BUILTINS or name in NEVER_BY_RULE or name in WRITING_FILES or DYNAMIC in argv[0]:
             return False
+        inner = behind_env(argv) if name == "env" else len(argv)
+        if inner < len(argv) and not self.harmless(argv[inner:]) or name == "git" and "--no-index" in argv:
+            return False
         if is_ctx(name) or any(executes(run.argv) or writes(run.argv) for run in runs_inside(argv, "", 0)):
             return False
         if not self.practice.files or name not in READING_FILES:
@@ -3939,7 +3953,18 @@ def writes(argv: Sequence[str]) -> bool:
 
 def is_closed(argv: Sequence[str]) -> bool:
     """It runs anything, so that only a rule for just these words is enough."""
+    if argv[0] == "env":
+        inner = behind_env(argv)
+        return inner < 0 or inner < len(argv) and is_closed(argv[inner:])
     return argv[0] in NEVER_BY_PREFIX or any(word.startswith(FIND_ACTIONS) for word in argv if "find" in argv[0])
+
+
+def behind_env(argv: Sequence[str]) -> int:
+    """The index of the command that `env` runs; -1 where the host does not look behind its options."""
+    i = 1
+    while i < len(argv) and (argv[i] in ENV_OPTIONS or "=" in argv[i] and argv[i][0] != "-"):
+        i += 2 if argv[i] == "-u" else 1
+    return -1 if i < len(argv) and argv[i].startswith("-") else i
 
 
 def behind_wrapper(argv: Sequence[str], at: int) -> int:
@@ -4024,9 +4049,10 @@ PRACTICES = {
 KEPT_ESCAPES = frozenset("|.()+*?[]bdswBDSW")  # those of regular expressions and patterns
 SIMPLE_BUILTINS = frozenset("cd echo false printf pwd test true".split())
 WRAPPER_OPTIONS = frozenset("-k -s -n -oL -o0 -eL -e0 -iL -i0".split())
-NEVER_BY_PREFIX = frozenset("watch setsid ionice flock".split())
-FIND_ACTIONS = ("-exec", "-ok", "-delete", "-fprint", "-fls")
-NEVER_BY_RULE = frozenset("sudo doas su xargs parallel".split())
+ENV_OPTIONS = frozenset(("-i", "-v", "-0", "-u"))
+NEVER_BY_PREFIX = frozenset("watch setsid ionice flock strace ltrace unshare taskset chrt script nsenter".split())
+FIND_ACTIONS = ("-exec", "-ok", "-delete", "-fprint", "-fls", "-files0-from")
+NEVER_BY_RULE = frozenset("sudo doas su xargs parallel jq gawk mawk nawk".split())
 READING_FILES = frozenset(
     "cat cd column cut diff du egrep fgrep file find grep head hexdump jq less ls md5sum more nl od paste rg sha1sum sha256sum sort stat"
     " strings tac tail tr tree uniq wc xxd".split()
