@@ -4283,6 +4283,11 @@ def recognised(payload: Dict[str, Any]) -> str:
     return "claude"
 
 
+def called(host: Host, event: str) -> str:
+    """The host's own name of an event, which may be given as that of its gate."""
+    return next((name for name, gate in host.events.items() if gate == event), event)
+
+
 def event_of(host: str, payload: Dict[str, Any]) -> str:
     """The event that a payload tells of where it does not say so, "" if it cannot be known."""
     if host == "antigravity" and "toolCall" in payload:
@@ -4302,7 +4307,10 @@ def read_call(host: str, event: str, payload: bytes, environ: Dict[bytes, bytes]
     if not isinstance(value, dict):
         raise ValueError("not an object")
     host = host if host in HOSTS else recognised(value)
-    event = text_at(value, "hook_event_name") or event or event_of(host, value)
+    row = HOSTS[host]
+    event = called(row, text_at(value, "hook_event_name") or event)
+    if not event or event not in row.events and event not in row.neutral:
+        event = event_of(host, value) or event
     if host == "copilot" and event in HOSTS["copilot-pascal"].events:
         host = "copilot-pascal"
     return Call(HOSTS[host], event, value, environ)
@@ -4311,7 +4319,7 @@ def read_call(host: str, event: str, payload: bytes, environ: Dict[bytes, bytes]
 def neutral_answer(host: str, event: str, payload: bytes = b"") -> bytes:
     """What to say where nothing was understood."""
     row = HOSTS.get(host) or HOSTS["antigravity" if b'"toolCall"' in payload else "claude"]
-    return row.neutral.get(event, b"")
+    return row.neutral.get(called(row, event), b"")
 
 
 # the program that is put in front of commands
