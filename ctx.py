@@ -3905,14 +3905,15 @@ class Grant:
                 return None
         at = 3 if argv[0] == "ctx" and argv[1:3] == ["run", "--"] else 0
         starts = [at]
+        typed = [self.line.text[word.start : word.end] for word in command.words]
         while at < len(argv) and argv[at] in self.practice.wrappers:
-            at = behind_wrapper(argv, at)
+            at = behind_wrapper(argv, typed, at)
             starts.append(at)
         if at >= len(argv):
             return None
         end = command.words[-1].end
         rule = self.listed([Invocation(argv[i:], self.line.text[command.words[i].start : end]) for i in starts])
-        escaped = any("\\" in raw and raw[0] not in "'\"" for raw in (self.line.text[word.start : word.end] for word in command.words))
+        escaped = any("\\" in raw and raw[0] not in "'\"" for raw in typed)
         bare = len(starts) == 1 and not command.assigns and not command.timed and not escaped
         if rule is None and bare and self.practice.free(argv[at:]):
             rule = ""
@@ -3967,12 +3968,24 @@ def behind_env(argv: Sequence[str]) -> int:
     return -1 if i < len(argv) and argv[i].startswith("-") else i
 
 
-def behind_wrapper(argv: Sequence[str], at: int) -> int:
-    """The index of the command that the wrapper argv[at] runs; len(argv) where its options are not plain."""
+def behind_wrapper(argv: Sequence[str], typed: Sequence[str], at: int) -> int:
+    """The index of the command that the wrapper argv[at] runs; len(argv) where its options are not plain as `typed`."""
     rule = rule_for(argv[at])
     i = at + inner_command(rule, argv[at:]) if rule else len(argv)
-    plain = all(word.isalnum() or word in WRAPPER_OPTIONS or word[1:].isdigit() for word in argv[at + 1 : i])
-    return i if plain else len(argv)
+    return i if all(is_plain_argument(argv[at], *pair) for pair in zip(typed[at:i], typed[at + 1 : i])) else len(argv)
+
+
+def is_plain_argument(name: str, before: str, word: str) -> bool:
+    """A word that the wrapper `name` takes for itself, behind the word `before`, of a form that the host looks behind."""
+    option, equals, value = word.partition("=")
+    if word in WRAPPER_OPTIONS[name] or not word.isascii():
+        return word.isascii()
+    if name != "timeout":
+        return name == "nice" and (word[1:] if word[0] == "-" else word).isdigit()
+    if equals:
+        return option in ("--signal", "--kill-after") and is_plain_argument(name, option, value)
+    whole, dot, part = (word[:-1] if word[-1:] in ("s", "m", "h", "d") else word).partition(".")
+    return word.isalnum() if before in ("-s", "--signal") else whole.isdigit() and (part.isdigit() or not dot)
 
 
 # What Claude Code 2.1.332 was seen to run unasked: a part of what it does (tests/corpus/claude_permissions.json). Of each program, the
@@ -4037,10 +4050,15 @@ def codex_free(argv: Sequence[str]) -> bool:
     return argv[0] in CODEX_READS or "/".join(argv[:2]) in CODEX_GIT and claude_free(argv)
 
 
+WRAPPER_OPTIONS = {  # their arguments apart
+    "timeout": ("-k", "-s", "-v", "--foreground", "--preserve-status", "--verbose", "--kill-after", "--signal"), "nice": ("-n",),
+    "stdbuf": ("-oL", "-o0", "-eL", "-e0", "-iL", "-i0"), "nohup": (), "command": (),
+}  # fmt: skip
+
 PRACTICES = {
     "claude": Practice(
         claude_free, ("</dev/null", "2>&1", ">/dev/null", "2>/dev/null", "1>/dev/null", "&>/dev/null", ">&2", "1>&2"), CLAUDE_VARIABLES,
-        frozenset(("command", "timeout", "nice", "nohup", "stdbuf")), True,
+        frozenset(WRAPPER_OPTIONS), True,
     ),
     "codex": Practice(codex_free),
     "gemini": Practice(lambda argv: False),
@@ -4048,7 +4066,6 @@ PRACTICES = {
 
 KEPT_ESCAPES = frozenset("|.()+*?[]bdswBDSW")  # those of regular expressions and patterns
 SIMPLE_BUILTINS = frozenset("cd echo false printf pwd test true".split())
-WRAPPER_OPTIONS = frozenset("-k -s -n -oL -o0 -eL -e0 -iL -i0".split())
 ENV_OPTIONS = frozenset(("-i", "-v", "-0", "-u"))
 NEVER_BY_PREFIX = frozenset("watch setsid ionice flock strace ltrace unshare taskset chrt script nsenter".split())
 FIND_ACTIONS = ("-exec", "-ok", "-delete", "-fprint", "-fls", "-files0-from")
