@@ -3319,7 +3319,7 @@ def claude_rule(text: str, allows: bool) -> List[List[Any]]:
         return []
     if not bracket or content == "*":
         return [["any", "", text]]
-    if allows and ("\\" in content or not text.endswith(")")):
+    if allows and ("\\" in content or not text.endswith(")") or content == "*:*"):
         return []
     content = content.replace("\\", "")
     if content.endswith(":*") and "*" not in content[:-1]:
@@ -3912,7 +3912,7 @@ class Grant:
         if at >= len(argv):
             return None
         end = command.words[-1].end
-        rule = self.listed([Invocation(argv[i:], self.line.text[command.words[i].start : end]) for i in starts])
+        rule = self.listed([Invocation(argv[i:], self.line.text[command.words[i].start : end]) for i in sorted({starts[0], starts[-1]})])
         escaped = any("\\" in raw and raw[0] not in "'\"" for raw in typed)
         bare = len(starts) == 1 and not command.assigns and not command.timed and not escaped
         if rule is None and bare and self.practice.free(argv[at:]):
@@ -3924,7 +3924,8 @@ class Grant:
         closed = is_closed(runs[-1].argv)
         if runs[-1].argv[0] == "printf":  # the host looks at its words whatever a rule says
             return None
-        return first_match([rule for rule in self.rules.allow if not closed or rule[0] == "exact"], runs)
+        spaced = any("  " in run.text for run in runs)  # which the host makes one blank, so that a pattern may fit no more
+        return first_match([rule for rule in self.rules.allow if (not closed or rule[0] == "exact") and not (spaced and rule[0] == "glob")], runs)
 
     def harmless(self, argv: Sequence[str]) -> bool:
         """No rule is enough for a program that means another, or for files that are not the project's."""
