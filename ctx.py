@@ -1503,10 +1503,11 @@ REASONS = {
 # one, anything else that operand. What agents run most stands first.
 ROWS = """\
 bounded:
-    tr, nproc, factor, md5sum, sha1sum, sha256sum, sha512sum, shasum, md5, cksum, sum, b2sum, wc, stat, file, which, whereis, basename, dirname, realpath, readlink, pwd, cal, whoami, id, groups, who, last,
-    uname, hostname, uptime, free, df, arch, tty, echo, printf, true, false, test, expr, sleep, pgrep, pidof, nslookup, dig, host,
-    whois, ifconfig, getconf, lscpu, sw_vers, numfmt, tput, clear, bc, dc, envsubst, mktemp, vmstat, iostat, lsb_release,
-    apt-cache, java_home, pkg-config, llvm-config, python-config, cygpath, wslpath,
+    tr, nproc, factor, md5sum, sha1sum, sha256sum, sha512sum, shasum, md5, cksum, sum, b2sum, wc, stat, file, which, whereis,
+    basename, dirname, realpath, readlink, pwd, cal, whoami, id, groups, who, last, uname, hostname, uptime, free, df, arch, tty,
+    echo, printf, true, false, test, expr, sleep, pgrep, pidof, nslookup, dig, host, whois, ifconfig, getconf, lscpu, sw_vers,
+    numfmt, tput, clear, bc, dc, envsubst, mktemp, vmstat, iostat, lsb_release, apt-cache, java_home, pkg-config, llvm-config,
+    python-config, cygpath, wslpath,
 search -c*|-q*|--count|--quiet|--silent>bounded -e -f -A -B -C -m -d -D --regexp --file --include --exclude --exclude-dir
   --exclude-from --max-count --context --after-context --before-context --max-depth --label --binary-files --directories --devices:
     grep, egrep, fgrep, zgrep, ugrep, git/grep,
@@ -1606,7 +1607,8 @@ sub bounded unknown:
     forge, hardhat, truffle, anchor, scarb, lake, moon, dune, dotnet, ansible-galaxy, nix, jupyter, dbt, alembic, celery, mlflow,
     dvc, fnm, volta, scala-cli, purs, snforge, sui, sui/move, aptos, aptos/move, dzil, very_good, richgo, sam, R/CMD, simctl,
 mutation:
-    build_runner, simctl/boot, simctl/erase, simctl/install, melos/bootstrap, melos/bs, melos/clean, lein/deps, playwright/install, playwright/uninstall, playwright/install-deps, cypress/install, manage.py/migrate,
+    build_runner, simctl/boot, simctl/erase, simctl/install, melos/bootstrap, melos/bs, melos/clean, lein/deps,
+    playwright/install, playwright/uninstall, playwright/install-deps, cypress/install, manage.py/migrate,
     manage.py/makemigrations, manage.py/loaddata, manage.py/flush, manage.py/collectstatic, manage.py/createsuperuser,
     django-admin/startproject, setup.py/install, setup.py/develop, setup.py/upload, setup.py/clean, biome/init, biome/migrate,
     pre-commit/install, pre-commit/autoupdate, pre-commit/clean, pre-commit/gc, lefthook/install, lint-staged, husky,
@@ -1632,14 +1634,15 @@ report:
     setup.py/check, setup.py/sdist, setup.py/bdist_wheel, -m/compileall, -m/py_compile, -m/tabnanny, -m/build, -m/timeit,
     pyproject-build, cibuildwheel, auditwheel, pyinstaller, nuitka, cython, cythonize, mypyc, check-manifest, validate-pyproject,
     pre-commit/run, lefthook/run, dprint/check, taplo/check, taplo/lint, mdl, golangci-lint/config, golangci-lint/linters,
-    sqlfluff/lint, redocly/lint, redocly/bundle, buf/lint, buf/build, buf/breaking, spectral/lint, conftest/test, conftest/verify,
-    trivy, grype, snyk, osv-scanner, cppcheck, cpplint, cmakelint, include-what-you-use, flawfinder, splint, gcovr, lcov, gcov,
-    hyperfine, bazel/build, bazel/test, bazel/coverage, buck/build, buck/test, buck2/build, buck2/test, pants/test, pants/lint,
-    pants/check, pants/package, autoreconf, autoconf, automake, configure, autogen.sh, qmake, goreleaser/check, goreleaser/build,
-    cargo/nextest/run, cargo/nextest/r, cargo/nextest/list, wasm-pack/test, wasm-pack/build, trunk/build, dx/build, prisma/validate, dbt/test,
-    dbt/compile, dbt/parse, jupyter/nbconvert, npm/doctor, pip/check, twine/check, nunit3-console, vstest.console, xunit.console,
-    mstest, make/all, poetry/check, poetry/build, pdm/build, hatch/build, hatch/test, rye/test, rye/lint, rye/build, pipenv/check,
-    flit/build, uv/build, bundle/check, vitepress/build, vuepress/build,
+    sqlfluff/lint, redocly/lint, redocly/bundle, buf/lint, buf/build, buf/breaking, spectral/lint, conftest/test,
+    conftest/verify, trivy, grype, snyk, osv-scanner, cppcheck, cpplint, cmakelint, include-what-you-use, flawfinder, splint,
+    gcovr, lcov, gcov, hyperfine, bazel/build, bazel/test, bazel/coverage, buck/build, buck/test, buck2/build, buck2/test,
+    pants/test, pants/lint, pants/check, pants/package, autoreconf, autoconf, automake, configure, autogen.sh, qmake,
+    goreleaser/check, goreleaser/build, cargo/nextest/run, cargo/nextest/r, cargo/nextest/list, wasm-pack/test, wasm-pack/build,
+    trunk/build, dx/build, prisma/validate, dbt/test, dbt/compile, dbt/parse, jupyter/nbconvert, npm/doctor, pip/check,
+    twine/check, nunit3-console, vstest.console, xunit.console, mstest, make/all, poetry/check, poetry/build, pdm/build,
+    hatch/build, hatch/test, rye/test, rye/lint, rye/build, pipenv/check, flit/build, uv/build, bundle/check, vitepress/build,
+    vuepress/build,
 report --fix|--autofix|--write-changes|--install-types|--init>mutation --watch|-w>live:
     mypy, dmypy, pyright, basedpyright, pyre, pytype, ty, pylint, flake8, pyflakes, pycodestyle, pydocstyle, bandit, vulture,
     radon, xenon, prospector, pylama, interrogate, refurb, deptry, lint-imports, safety, pip-audit, codespell, semgrep, pydoclint,
@@ -1703,12 +1706,12 @@ report --install|-E|-P>unknown install>mutation --open>live -N|-LA|-L>content:
 sub report report -C:
     meson,
 content:
-    make/help, go/tool/cover, go/tool/nm, go/tool/objdump, bb/tasks, dbt/ls, simctl/list, meson/introspect, bazel/query, bazel/cquery, bazel/aquery, bazel/info, bazel/version, manage.py/showmigrations,
-    manage.py/sqlmigrate, manage.py/diffsettings, manage.py/inspectdb, -m/json.tool, -m/dis, -m/tokenize, -m/ast, -m/inspect,
-    -m/site, -m/sysconfig, -m/platform, -m/calendar, -m/pydoc, -m/zipfile, -m/tarfile, -m/base64, nx/graph, nx/show, nx/report,
-    nx/list, turbo/ls, go/doc, go/list, cargo/tree, cargo/metadata, cargo/search, cargo/info, cargo/locate-project, cargo/pkgid,
-    cargo/expand, go/mod/graph, go/mod/why, go/mod/verify, dotnet/list, dotnet/help, alembic/history, alembic/current,
-    flask/routes,
+    make/help, go/tool/cover, go/tool/nm, go/tool/objdump, bb/tasks, dbt/ls, simctl/list, meson/introspect, bazel/query,
+    bazel/cquery, bazel/aquery, bazel/info, bazel/version, manage.py/showmigrations, manage.py/sqlmigrate,
+    manage.py/diffsettings, manage.py/inspectdb, -m/json.tool, -m/dis, -m/tokenize, -m/ast, -m/inspect, -m/site, -m/sysconfig,
+    -m/platform, -m/calendar, -m/pydoc, -m/zipfile, -m/tarfile, -m/base64, nx/graph, nx/show, nx/report, nx/list, turbo/ls,
+    go/doc, go/list, cargo/tree, cargo/metadata, cargo/search, cargo/info, cargo/locate-project, cargo/pkgid, cargo/expand,
+    go/mod/graph, go/mod/why, go/mod/verify, dotnet/list, dotnet/help, alembic/history, alembic/current, flask/routes,
 wrap 0 unknown -o --output --log-file --suppressions -e:
     valgrind, scan-build, strace, ltrace,
 report --watch|-w|-watch>live --init>mutation --showConfig|--listFilesOnly>content:
@@ -1799,12 +1802,15 @@ sub live unknown --config -c:
     deno,
 report --watch>live:
     deno/check, deno/lint, deno/compile, deno/doc, deno/coverage, bun/build,
-exec --include --from --exclude -j --jobs:
+exec --watch|--watch-hmr>live --include --from --exclude -j --jobs:
     yarn/workspaces/run, pnpm/recursive/run, composer/exec, devbox/run, deno/run, dart/run, lerna/exec, melos/exec, cargo/xtask,
 sub bounded script --include --from --exclude -j --jobs:
-    yarn/workspaces/foreach, melos, console, sail, mix, go/tool,
+    yarn/workspaces/foreach, melos, sail, mix, go/tool,
+sub live script:
+    console,
 targets unknown unknown first --accept|--review>mutation:
-    yarn/workspaces/foreach/run, melos/run, mise/run, mise/r, bb/run, cargo/make, cargo/tauri, cargo/leptos, cargo/insta, cargo/ndk,
+    yarn/workspaces/foreach/run, melos/run, mise/run, mise/r, bb/run, cargo/make, cargo/tauri, cargo/leptos, cargo/insta,
+    cargo/ndk,
 targets unknown unknown:
     mix/do,
 exec -tags -ldflags -gcflags -mod -modfile -exec -C -p:
@@ -1868,10 +1874,12 @@ targets report report -f --file -pl --projects -P --activate-profiles -s --setti
   --resume-from -T --threads -b -v>bounded:
     mvn,
 report:
-    rush/rebuild, lein/uberjar, lein/jar, lein/kibit, lein/eastwood, lein/midje, mvn/install, mvn/package, mvn/verify, mvn/site, mvn/validate, mvn/initialize, gradle/installDist, gradle/assembleDist,
+    rush/rebuild, lein/uberjar, lein/jar, lein/kibit, lein/eastwood, lein/midje, mvn/install, mvn/package, mvn/verify, mvn/site,
+    mvn/validate, mvn/initialize, gradle/installDist, gradle/assembleDist,
 mutation:
     mvn/deploy, mvn/release:prepare, mvn/release:perform, mvn/jib:build, mvn/jib:dockerBuild, mvn/archetype:generate,
-    mvn/wrapper:wrapper, mvn/versions:set, mvn/spotless:apply, gradle/wrapper, gradle/init, gradle/spotlessApply, gradle/ktlintFormat,
+    mvn/wrapper:wrapper, mvn/versions:set, mvn/spotless:apply, gradle/wrapper, gradle/init, gradle/spotlessApply,
+    gradle/ktlintFormat,
 live:
     mvn/spring-boot:run, mvn/jetty:run, mvn/tomcat7:run, mvn/quarkus:dev, gradle/run, gradle/bootRun, gradle/quarkusDev,
 targets content report -p --project-dir -b --build-file -c --settings-file -x --exclude-task --tests -I --init-script -g
@@ -2199,15 +2207,14 @@ ALIASES = {
 MUTATING = frozenset(
     "deploy publish push upload install uninstall migrate migration migrations seed drop destroy delete remove commit"
     " bump upgrade update fix write apply fmt format prettify generate gen codegen init create new scaffold reset sync"
-    " download fetch setup bootstrap provision rollback tag purge stop restart kill down teardown undeploy restore dropdb createdb"
-    " login logout".split()
+    " download fetch setup bootstrap provision rollback tag purge stop restart kill down teardown undeploy dropdb createdb".split()
 )
 WATCHING = frozenset("watch serve server".split())
 LEADING = dict.fromkeys("start dev develop preview storybook repl shell console".split(), "live")
 LEADING["release"] = "mutation"
 # Those that decide only where no other word does.
 TRAILING = dict.fromkeys("run up attach ssh psql mysql redis tail logs monitor open browse demo play train debug".split(), "live")
-TRAILING.update(dict.fromkeys("deps dependencies venv env vendor hooks tidy proto mocks snapshot sign backup import".split(), "mutation"))
+TRAILING.update(dict.fromkeys("deps dependencies venv env vendor hooks tidy proto mocks snapshot sign backup import restore restart login logout".split(), "mutation"))
 OPENING = frozenset("test:ui test:debug test:open".split())  # scripts that show something
 CLEANING = frozenset("clean cleanall distclean mrproper realclean clobber".split())
 TARGET_OPTIONS = ("--target=", "--targets=")
@@ -3964,7 +3971,7 @@ def is_closed(argv: Sequence[str]) -> bool:
 def behind_env(argv: Sequence[str]) -> int:
     """The index of the command that `env` runs; -1 where the host does not look behind its options."""
     i = 1
-    while i < len(argv) and (argv[i] in ENV_OPTIONS or "=" in argv[i] and argv[i][0] != "-"):
+    while i < len(argv) and (argv[i] in ENV_OPTIONS or argv[i] == "env" or "=" in argv[i] and argv[i][0] != "-"):
         i += 2 if argv[i] == "-u" else 1
     return -1 if i < len(argv) and argv[i].startswith("-") else i
 

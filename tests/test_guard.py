@@ -245,7 +245,7 @@ EXAMPLES = {
         mix format --check-formatted; mix check; mix do compile, test; cabal v2-test; lein kibit; clojure -M:test; bb test
         scala-cli test .; sail artisan test; bin/console lint:yaml config; bin/test; ./test; dart run test; R CMD check .
         julia --project=. test/runtests.jl; perl -Ilib t/foo.t; python tests/all.py; node ./test/index.js; elm-test; terragrunt run-all plan
-        helm unittest c; prek run -a; cdk synth; pod lib lint; bundle exec fastlane ios test; xcrun xcodebuild test; sam build
+        helm unittest c; prek run -a; cdk synth; pod lib lint; bundle exec fastlane ios test; xcrun xcodebuild test; sam build; npm run test:login
         vue-cli-service test:unit; xcbeautify
     """,
     "mutation": r"""
@@ -268,7 +268,7 @@ EXAMPLES = {
         ng test; cargo watch; vim x; python; node; ssh h; sudo ls; tmux; top; watch ls; docker exec c ls; setsid make
         tail -f x; tail -F x; docker logs -f c; kubectl get -w p; journalctl -f; flask run; rails s; uvicorn a:b; bash
         python -i x.py; gdb a; nohup vite; make docker-run; make compose-up; make psql; make ssh; make tail; make train
-        npm run test:ui; npm run test:debug; bun --watch test; mix test --listen-on-stdin; mill -w foo.test; ember s; pytest -f
+        npm run test:ui; npm run test:debug; bun --watch test; deno run --watch tests/a.ts; bin/console; mix test --listen-on-stdin; mill -w foo.test; ember s; pytest -f
         less +F log; journalctl -fu x; dmesg -w; clojure -M:x
     """,
     "unknown": r"""
