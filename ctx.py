@@ -1474,6 +1474,7 @@ class Scanner:
 # ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 COMMAND_LIMIT = 4 * KIB  # longer commands are not read
+RUNNER_DEPTH = 16  # programs that run others, one in the other, that are looked into
 
 # What running a command amounts to, lightest first: a line is as heavy as its heaviest part. Then its class in the words of
 # DESIGN §7, and what `reason` says when nothing is captured.
@@ -2476,6 +2477,8 @@ def by_rule(name: str, argv: Sequence[str], depth: int) -> Optional[Reading]:
     if rule is None:
         return None
     strategy = STRATEGIES.get(rule.kind)
+    if strategy and depth > RUNNER_DEPTH:
+        return Reading("unknown", name)
     return strategy(name, rule, argv, depth + 1) if strategy else Reading(rule.switched(argv[1:]) or rule.kind, name)
 
 

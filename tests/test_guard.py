@@ -303,6 +303,13 @@ def test_kinds(expected, typed):
     assert kind(typed.strip()) == expected
 
 
+@pytest.mark.parametrize("runner", ["npx ", "uv run ", "lerna exec -- ", "mise exec -- ", "nix develop -c ", "timeout 5 ", "env ", "make clean "])
+def test_runners_in_runners_without_end_are_judged(runner):
+    text = runner * (ctx.COMMAND_LIMIT // len(runner))
+    assert ctx.judge(text, EAGER).cls in ("unknown", "noisy", "bounded", "mutation")
+    assert ctx.permission("claude", text, ctx.scan(text), "default", ctx.Rules(deny=[["prefix", "rm", "rm"]], allow=[["any", "", "Bash"]])).decision
+
+
 def test_where_a_command_stands_counts():
     def kinds(text):
         return [s.kind for s in ctx.judge(text, CLAUDE).segments if s.argv]
