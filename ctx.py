@@ -1474,6 +1474,7 @@ class Scanner:
 # ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 COMMAND_LIMIT = 4 * KIB  # longer commands are not read
+RUNNER_DEPTH = 16  # programs that run others, one in the other, that are looked into
 
 # What running a command amounts to, lightest first: a line is as heavy as its heaviest part. Then its class in the words of
 # DESIGN §7, and what `reason` says when nothing is captured.
@@ -1490,7 +1491,8 @@ REASONS = {
 # A rule starts with one of
 #   KIND                  what running it amounts to
 #   sub BARE OTHER        a subcommand decides; BARE is the kind without one, OTHER of those not listed (`script`: see `by_name`)
-#   wrap N BARE           runs the command behind its own options and N operands (`=`: behind assignments); BARE if there is none
+#   wrap N BARE           runs the command behind its own options and N operands (`=`: behind assignments, `:`: behind `--`, if that is
+#                         there); BARE if there is none
 #   left                  the same, but nothing may be put in front of it
 #   exec N                the same, and what it runs may also be a file or a script of the project
 #   targets BARE OTHER    operands are targets, whose names decide: BARE without any, OTHER of names that say nothing; `first`: the
@@ -1502,11 +1504,11 @@ REASONS = {
 # one, anything else that operand. What agents run most stands first.
 ROWS = """\
 bounded:
-    uniq, cut, tr, tsort, shuf, nproc, seq, factor, base64, base32, md5sum, sha1sum, sha256sum, sha512sum, shasum, md5, cksum,
-    sum, b2sum, wc, stat, file, which, whereis, basename, dirname, realpath, readlink, pwd, cal, whoami, id, groups, who, last,
-    uname, hostname, uptime, free, df, arch, tty, echo, printf, true, false, test, expr, sleep, pgrep, pidof, nslookup, dig, host,
-    whois, ifconfig, getconf, lscpu, sw_vers, numfmt, tput, clear, bc, dc, iconv, envsubst, mktemp, vmstat, iostat, lsb_release,
-    apt-cache, java_home, pkg-config, llvm-config, python-config, cygpath, wslpath,
+    tr, nproc, factor, md5sum, sha1sum, sha256sum, sha512sum, shasum, md5, cksum, sum, b2sum, wc, stat, file, which, whereis,
+    basename, dirname, realpath, readlink, pwd, cal, whoami, id, groups, who, last, uname, hostname, uptime, free, df, arch, tty,
+    echo, printf, true, false, test, expr, sleep, pgrep, pidof, nslookup, dig, host, whois, ifconfig, getconf, lscpu, sw_vers,
+    numfmt, tput, clear, bc, dc, envsubst, mktemp, vmstat, iostat, lsb_release, apt-cache, java_home, pkg-config, llvm-config,
+    python-config, cygpath, wslpath,
 search -c*|-q*|--count|--quiet|--silent>bounded -e -f -A -B -C -m -d -D --regexp --file --include --exclude --exclude-dir
   --exclude-from --max-count --context --after-context --before-context --max-depth --label --binary-files --directories --devices:
     grep, egrep, fgrep, zgrep, ugrep, git/grep,
@@ -1516,13 +1518,14 @@ search -c*|-q*|--count|--quiet|--silent|--count-matches>bounded --files>content 
     ag, ack, rg,
 bounded -R*|--recursive|--tree|-T>content:
     ls, gls, exa, eza, lsd, dir, vdir,
-content -q|--brief|-s>bounded -i|--in-place>mutation:
+content -q|--brief|-s>bounded -i|--in-place>mutation +F>live:
     cat, bat, batcat, nl, tac, less, more, zcat, gzcat, bzcat, xzcat, xxd, od, hexdump, hd, strings, nm, objdump, readelf, otool,
     size, ldd, diff, colordiff, sdiff, cmp, comm, column, pr, fold, fmt, rev, paste, join, expand, man, info, tldr, difft, delta,
-    xmllint, pdfinfo, ffprobe, mediainfo, identify, csvlook, csvcut, csvstat, xsv, mlr, gron,
+    xmllint, pdfinfo, ffprobe, mediainfo, identify, csvlook, csvcut, csvstat, xsv, mlr, gron, uniq, cut, tsort, shuf, seq, base64,
+    base32, iconv, exiftool, tokei, cloc, scc, system_profiler, ioreg, nvidia-smi,
 bounded -f*|-F*|--follow|--retry>live:
     head, tail,
-content -i*|--in-place>mutation -n*|--quiet|--silent>bounded:
+content -i*|--in-place>mutation -n*|--quiet|--silent>bounded -e -f -l:
     sed, gsed,
 find:
     find, gfind, bfs, fd, fdfind,
@@ -1541,8 +1544,10 @@ shell:
     bash, sh, dash, zsh, ksh, mksh, ash,
 python -W -X --check-hash-based-pycs:
     python, pypy,
-report --pdb|--trace|--looponfail>live --snapshot-update>mutation:
-    pytest, py.test, nose2, nosetests, green, stestr, trial, behave, robot, ward, -m/unittest, -m/doctest, -m/test, runtests.py,
+report --pdb|--trace|-f|--looponfail>live --snapshot-update>mutation:
+    pytest, py.test,
+report --pdb>live:
+    nose2, nosetests, green, stestr, trial, behave, robot, ward, -m/unittest, -m/doctest, -m/test, runtests.py,
     run_tests.py, runtests,
 sub bounded script -C --dir --prefix -w --workspace --loglevel --userconfig --registry --filter -F --cache --reporter:
     npm, pnpm,
@@ -1565,7 +1570,7 @@ mutation:
     rm, rmdir, unlink, mv, cp, install, ln, mkdir, touch, chmod, chown, chgrp, truncate, shred, split, csplit, dd, scp, rclone,
     bunzip2, unxz, unzstd, zip, cpio, ar, strip, ranlib, objcopy, codesign, mkfifo, mknod, setfacl, chattr, aria2c, yt-dlp,
     ffmpeg, convert, magick, kill, pkill, killall, reboot, shutdown, poweroff, halt, useradd, usermod, userdel, groupadd, adduser,
-    deluser, chsh, mkfs, fdisk, parted, umount, swapon, insmod, modprobe, iptables, ufw, nft, defaults, ldconfig,
+    deluser, chsh, mkfs, fdisk, parted, umount, swapon, insmod, modprobe, iptables, ufw, nft, ldconfig,
     update-alternatives, add-apt-repository, apt-key, ssh-keygen, ssh-copy-id, ssh-add, certbot, mkcert, createdb, dropdb, initdb,
     pg_restore, pg_dump, mysqldump, mongodump, mongorestore, tee, sponge, rename, dos2unix, unix2dos, write, mail, sendmail,
     logger, pbcopy, xclip, xsel,
@@ -1581,7 +1586,7 @@ report --watch|--watchAll|--ui|--debug>live -u|--updateSnapshot|--update-snapsho
     vitest/bench, vitest/related, vitest/list, playwright/test, cypress/run, ng/e2e, react-scripts/test, craco/test, npm/test,
     npm/t, npm/tst, pnpm/test, pnpm/t, yarn/test, bun/test, deno/test, deno/bench, bats, shellspec, gotestsum, rspec, cucumber,
     phpunit, pest, paratest, codecept, infection, prove, ctest, busted,
-report release|publish|deploy>mutation:
+report release|publish|deploy>mutation -l|--list|--listenvs|-a|--listenvs-all>content:
     tox, nox,
 report --watch|-w|--inspect|--inspect-brk>live:
     mocha, _mocha,
@@ -1599,10 +1604,11 @@ live:
 sub bounded unknown:
     playwright, cypress, manage.py, django-admin, setup.py, biome, rome, dprint, taplo, lefthook, pre-commit, golangci-lint,
     sqlfluff, redocly, buf, spectral, conftest, bazel, buck, buck2, pants, goreleaser, cargo/nextest, wasm-pack, trunk, dx,
-    prisma, drizzle-kit, knex, supabase, mix, rebar3, gleam, stack, cabal, spago, opam, nimble, shards, crystal, dub, raco, zig,
+    prisma, drizzle-kit, knex, supabase, rebar3, gleam, stack, cabal, spago, opam, nimble, shards, crystal, dub, raco, zig,
     forge, hardhat, truffle, anchor, scarb, lake, moon, dune, dotnet, ansible-galaxy, nix, jupyter, dbt, alembic, celery, mlflow,
-    dvc, fnm, volta,
+    dvc, fnm, volta, scala-cli, purs, snforge, sui, sui/move, aptos, aptos/move, dzil, very_good, richgo, sam, R/CMD, simctl,
 mutation:
+    build_runner, simctl/boot, simctl/erase, simctl/install, melos/bootstrap, melos/bs, melos/clean, lein/deps,
     playwright/install, playwright/uninstall, playwright/install-deps, cypress/install, manage.py/migrate,
     manage.py/makemigrations, manage.py/loaddata, manage.py/flush, manage.py/collectstatic, manage.py/createsuperuser,
     django-admin/startproject, setup.py/install, setup.py/develop, setup.py/upload, setup.py/clean, biome/init, biome/migrate,
@@ -1629,14 +1635,15 @@ report:
     setup.py/check, setup.py/sdist, setup.py/bdist_wheel, -m/compileall, -m/py_compile, -m/tabnanny, -m/build, -m/timeit,
     pyproject-build, cibuildwheel, auditwheel, pyinstaller, nuitka, cython, cythonize, mypyc, check-manifest, validate-pyproject,
     pre-commit/run, lefthook/run, dprint/check, taplo/check, taplo/lint, mdl, golangci-lint/config, golangci-lint/linters,
-    sqlfluff/lint, redocly/lint, redocly/bundle, buf/lint, buf/build, buf/breaking, spectral/lint, conftest/test, conftest/verify,
-    trivy, grype, snyk, osv-scanner, cppcheck, cpplint, cmakelint, include-what-you-use, flawfinder, splint, gcovr, lcov, gcov,
-    hyperfine, bazel/build, bazel/test, bazel/coverage, buck/build, buck/test, buck2/build, buck2/test, pants/test, pants/lint,
-    pants/check, pants/package, autoreconf, autoconf, automake, configure, autogen.sh, qmake, goreleaser/check, goreleaser/build,
-    cargo/nextest/run, cargo/nextest/list, wasm-pack/test, wasm-pack/build, trunk/build, dx/build, prisma/validate, dbt/test,
-    dbt/compile, dbt/parse, jupyter/nbconvert, npm/doctor, pip/check, twine/check, nunit3-console, vstest.console, xunit.console,
-    mstest, make/all, poetry/check, poetry/build, pdm/build, hatch/build, hatch/test, rye/test, rye/lint, rye/build, pipenv/check,
-    flit/build, uv/build, bundle/check, vitepress/build, vuepress/build,
+    sqlfluff/lint, redocly/lint, redocly/bundle, buf/lint, buf/build, buf/breaking, spectral/lint, conftest/test,
+    conftest/verify, trivy, grype, snyk, osv-scanner, cppcheck, cpplint, cmakelint, include-what-you-use, flawfinder, splint,
+    gcovr, lcov, gcov, hyperfine, bazel/build, bazel/test, bazel/coverage, buck/build, buck/test, buck2/build, buck2/test,
+    pants/test, pants/lint, pants/check, pants/package, autoreconf, autoconf, automake, configure, autogen.sh, qmake,
+    goreleaser/check, goreleaser/build, cargo/nextest/run, cargo/nextest/r, cargo/nextest/list, wasm-pack/test, wasm-pack/build,
+    trunk/build, dx/build, prisma/validate, dbt/test, dbt/compile, dbt/parse, jupyter/nbconvert, npm/doctor, pip/check,
+    twine/check, nunit3-console, vstest.console, xunit.console, mstest, make/all, poetry/check, poetry/build, pdm/build,
+    hatch/build, hatch/test, rye/test, rye/lint, rye/build, pipenv/check, flit/build, uv/build, bundle/check, vitepress/build,
+    vuepress/build,
 report --fix|--autofix|--write-changes|--install-types|--init>mutation --watch|-w>live:
     mypy, dmypy, pyright, basedpyright, pyre, pytype, ty, pylint, flake8, pyflakes, pycodestyle, pydocstyle, bandit, vulture,
     radon, xenon, prospector, pylama, interrogate, refurb, deptry, lint-imports, safety, pip-audit, codespell, semgrep, pydoclint,
@@ -1654,7 +1661,7 @@ mutation:
     ruff/clean,
 content:
     ruff/rule, ruff/linter, ruff/config,
-mutation --check|--check-only|--diff|-c|-d|--lint|--dry-run|--test|--set-exit-if-changed|--verify-no-changes>report
+mutation --check|--check-only|--check-formatted|--diff|-c|-d|--lint|--dry-run|--test|--set-exit-if-changed|--verify-no-changes>report
   --in-place|-i>mutation:
     ruff/format, hatch/fmt, black, isort, yapf, autopep8, autoflake, docformatter, pyupgrade, djlint, mdformat, usort, ufmt,
     dprint/fmt, taplo/fmt, taplo/format, golangci-lint/fmt, stylua, ormolu, fourmolu, nixfmt, alejandra, rustfmt, leptosfmt,
@@ -1690,31 +1697,31 @@ report -E|-dM>content -dumpversion|-dumpmachine|-print-search-dirs>bounded:
     gcc, g++, cc, c++, clang, clang++, clang-cl, icc, icx, nvcc, hipcc, tcc, ld, ld.lld, mold, emcc, em++, gfortran, gnatmake, as,
     nasm, yasm, dmd, ldc2, gdc, fpc, ghc, valac, odin, nim, ccache, sccache, rustc, swiftc, kotlinc, scalac, groovyc, csc, mcs,
     fsharpc, javac, ecj, javadoc, protoc, flatc, thrift, capnp, bison, yacc, flex, elm, ocamlopt, ocamlc, ocamlbuild, erlc,
-    elixirc, solc, vyper, coqc,
+    elixirc, solc, vyper, coqc, agda, elm-test, gotest, xcpretty, xcbeautify, start-server-and-test, expo-doctor,
 targets report report -C -f -k -d -buildfile -file -t>content:
     ninja, samu, scons, waf, xmake, tup, redo, premake5, b2, ant,
 live:
-    make/run, make/up, make/logs, make/bash, ant/run,
+    make/bash,
 report --install|-E|-P>unknown install>mutation --open>live -N|-LA|-L>content:
     cmake,
 sub report report -C:
     meson,
 content:
-    meson/introspect, bazel/query, bazel/cquery, bazel/aquery, bazel/info, bazel/version, manage.py/showmigrations,
-    manage.py/sqlmigrate, manage.py/diffsettings, manage.py/inspectdb, -m/json.tool, -m/dis, -m/tokenize, -m/ast, -m/inspect,
-    -m/site, -m/sysconfig, -m/platform, -m/calendar, -m/pydoc, -m/zipfile, -m/tarfile, -m/base64, nx/graph, nx/show, nx/report,
-    nx/list, turbo/ls, go/doc, go/list, cargo/tree, cargo/metadata, cargo/search, cargo/info, cargo/locate-project, cargo/pkgid,
-    cargo/expand, go/mod/graph, go/mod/why, go/mod/verify, dotnet/list, dotnet/help, alembic/history, alembic/current,
-    flask/routes,
+    make/help, go/tool/cover, go/tool/nm, go/tool/objdump, bb/tasks, dbt/ls, simctl/list, meson/introspect, bazel/query,
+    bazel/cquery, bazel/aquery, bazel/info, bazel/version, manage.py/showmigrations, manage.py/sqlmigrate,
+    manage.py/diffsettings, manage.py/inspectdb, -m/json.tool, -m/dis, -m/tokenize, -m/ast, -m/inspect, -m/site, -m/sysconfig,
+    -m/platform, -m/calendar, -m/pydoc, -m/zipfile, -m/tarfile, -m/base64, nx/graph, nx/show, nx/report, nx/list, turbo/ls,
+    go/doc, go/list, cargo/tree, cargo/metadata, cargo/search, cargo/info, cargo/locate-project, cargo/pkgid, cargo/expand,
+    go/mod/graph, go/mod/why, go/mod/verify, dotnet/list, dotnet/help, alembic/history, alembic/current, flask/routes,
 wrap 0 unknown -o --output --log-file --suppressions -e:
     valgrind, scan-build, strace, ltrace,
 report --watch|-w|-watch>live --init>mutation --showConfig|--listFilesOnly>content:
     tsc, tsgo, vue-tsc, svelte-check, ngc, api-extractor,
-report --watch|-w|--serve|--servedir|--open|watch|serve|server|dev|start>live
+report --watch|-w|--serve|--servedir|--open|watch|serve|server|dev|start|s>live
   publish|generate|g|new|install|add|init|deploy>mutation:
     webpack, webpack-cli, rspack, rollup, rolldown, esbuild, tsup, tsdown, unbuild, microbundle, swc, babel, ncc, sass, lessc,
     postcss, tailwindcss, stylus, browserify, uglifyjs, terser, electron-builder, build-storybook, rsbuild, electron-vite, vinxi,
-    svelte-kit, eleventy, father, umi, stencil, quasar, ember, ionic,
+    svelte-kit, eleventy, father, umi, stencil, quasar, ember, ionic, brunch,
 sub live unknown -c --config -m --mode --port --host:
     vite, next, nuxt, nuxi, astro, parcel, storybook, gatsby, remix, react-router, docusaurus, vitepress, vuepress, expo, ng,
     wrangler, react-scripts, craco, vue-cli-service,
@@ -1722,15 +1729,19 @@ report --watch|-w>live --fix>mutation:
     vite/build, next/build, next/typegen, nuxt/build, nuxt/generate, nuxt/typecheck, nuxi/build, nuxi/typecheck, astro/build,
     astro/check, parcel/build, storybook/build, gatsby/build, remix/build, remix/vite:build, react-router/build,
     react-router/typecheck, docusaurus/build, expo/export, ng/build, ng/lint, wrangler/types, react-scripts/build, craco/build,
-    vue-cli-service/build,
+    vue-cli-service/build, vue-cli-service/lint, vue-cli-service/test:unit, vue-cli-service/test:e2e,
 live --watch=false|--no-watch>report:
     ng/test,
 sub bounded script --cwd --filter -F:
     turbo,
 targets bounded unknown first -c --configuration:
     nx,
-targets bounded unknown -C -f --file -p --project --base --head --cwd -d --dir:
+targets bounded unknown -C -f --file -p --project --base --head --cwd -d --dir --scope --ignore --justfile --working-directory
+  --taskfile --gulpfile --gruntfile:
     lerna, rush, lage, gulp, grunt, jake, mage, task, just, invoke, inv, doit, poe, nps, run-s, run-p, npm-run-all, fab, thor,
+    fastlane,
+bounded:
+    fastlane/ios, fastlane/android, fastlane/mac,
 targets report unknown -f -I -r:
     rake,
 targets unknown unknown -F --filter --projects --scope --base --head:
@@ -1756,7 +1767,7 @@ exec --spec --python --index-url:
 sub bounded mutation --directory --project --config-file --cache-dir --color:
     uv,
 exec --with --with-editable --with-requirements --extra --group --only-group --no-group -p --python --package --env-file
-  --directory --project --index --index-url --extra-index-url --from -e --env --environment -m|--module|--script|-s>unknown:
+  --directory --project --index --index-url --extra-index-url --from -e --env --environment --script|-s>unknown:
     uv/run, uvx, uv/tool/run, rye/run, pdm/run, pixi/run, pipenv/run, poetry/run, hatch/run,
 sub bounded mutation:
     uv/tool, uv/python, uv/cache, uv/self, uv/pip, rustup, gh/pr, gh/issue, gh/run, gh/repo, gh/release, gh/workflow, gh/auth,
@@ -1769,9 +1780,11 @@ content:
     uv/pip/list, uv/pip/show, uv/pip/freeze, uv/pip/tree, uv/pip/check, rustup/show, rustup/which, rustup/doc, rustup/check,
 sub bounded mutation -C --directory -P --project -p:
     poetry, pdm, hatch, rye, pixi, pipenv, flit,
+content @>mutation:
+    poetry/version, hatch/version,
 content --unset|create|remove|prune|use>mutation @2>mutation:
-    poetry/show, poetry/env, poetry/config, poetry/version, poetry/about, pdm/list, pdm/info, pdm/show, pdm/config, hatch/env,
-    hatch/version, hatch/status, rye/show, rye/list, pixi/list, pixi/info, pipenv/graph,
+    poetry/show, poetry/env, poetry/config, poetry/about, pdm/list, pdm/info, pdm/show, pdm/config, hatch/env,
+    hatch/status, rye/show, rye/list, pixi/list, pixi/info, pipenv/graph,
 live:
     poetry/shell, pipenv/shell, hatch/shell, pixi/shell,
 sub bounded mutation:
@@ -1784,18 +1797,33 @@ script --test>report -e|-p|--eval>unknown watch|--watch>live -r --require --impo
     tsx, ts-node, esno, jiti, vite-node, babel-node,
 sub mutation script --cwd --registry --cache-folder:
     yarn,
-sub live script --cwd -c --config --env-file:
+sub live script --watch|--hot>live --cwd -c --config --env-file -F --filter:
     bun,
 sub live unknown --config -c:
     deno,
 report --watch>live:
     deno/check, deno/lint, deno/compile, deno/doc, deno/coverage, bun/build,
-exec --include --from --exclude -j --jobs:
-    yarn/workspaces/foreach, yarn/workspaces/run, pnpm/recursive/run, composer/exec,
+exec --watch|--watch-hmr>live --include --from --exclude -j --jobs:
+    yarn/workspaces/run, pnpm/recursive/run, composer/exec, devbox/run, deno/run, dart/run, lerna/exec, melos/exec, cargo/xtask,
+sub bounded script --include --from --exclude -j --jobs:
+    yarn/workspaces/foreach, melos, sail, mix, go/tool,
+sub live script:
+    console,
+targets unknown unknown first --accept|--review>mutation:
+    yarn/workspaces/foreach/run, melos/run, mise/run, mise/r, bb/run, cargo/make, cargo/tauri, cargo/leptos, cargo/insta,
+    cargo/ndk,
+targets unknown unknown:
+    mix/do,
+exec -tags -ldflags -gcflags -mod -modfile -exec -C -p:
+    go/run,
 sub bounded script --include --from --exclude -j:
     yarn/workspaces, pnpm/recursive,
 exec 1:
     yarn/workspace,
+wrap : bounded:
+    mise/exec, mise/x,
+wrap 0 live --impure -I --override-input -f --file --inputs-from:
+    nix/develop, nix/shell,
 wrap 1 bounded:
     direnv/exec, aws-vault/exec,
 exec -p --package -w --workspace --prefix -c|--call>unknown:
@@ -1828,26 +1856,31 @@ bounded:
     go/version, go/help,
 mutation:
     go/get, go/install, go/fmt, go/generate, go/clean, go/fix,
-sub bounded unknown --manifest-path -C --config -Z --color --target-dir:
+sub bounded script --manifest-path -C --config -Z --color --target-dir:
     cargo, cross,
 report --fix>mutation --open>live init>mutation:
     cargo/test, cargo/t, cargo/build, cargo/b, cargo/check, cargo/c, cargo/bench, cargo/doc, cargo/d, cargo/rustc, cargo/rustdoc,
     cargo/tarpaulin, cargo/llvm-cov, cargo/miri, cargo/audit, cargo/deny, cargo/outdated, cargo/machete, cargo/udeps,
-    cargo/semver-checks, cargo/hack, cargo/package, cargo/vet, cargo/geiger, cargo/mutants, cross/test, cross/build, cross/check,
+    cargo/semver-checks, cargo/hack, cargo/package, cargo/vet, cargo/geiger, cargo/mutants, cargo/bloat,
+    cargo/llvm-lines, cargo/zigbuild, cargo/criterion, cross/test, cross/build, cross/check,
 mutation:
     cargo/fix, cargo/add, cargo/remove, cargo/rm, cargo/install, cargo/uninstall, cargo/update, cargo/publish, cargo/yank,
     cargo/owner, cargo/login, cargo/logout, cargo/new, cargo/init, cargo/clean, cargo/vendor, cargo/generate-lockfile,
     cargo/fetch, cargo/release, cargo/upgrade, cargo/generate, cargo/binstall,
 live:
     cargo/watch,
+unknown:
+    cargo/run, cargo/r,
 targets report report -f --file -pl --projects -P --activate-profiles -s --settings -gs -t --toolchains -l --log-file -rf
   --resume-from -T --threads -b -v>bounded:
     mvn,
 report:
-    mvn/install, mvn/package, mvn/verify, mvn/site, mvn/validate, mvn/initialize, gradle/installDist, gradle/assembleDist,
+    rush/rebuild, lein/uberjar, lein/jar, lein/kibit, lein/eastwood, lein/midje, mvn/install, mvn/package, mvn/verify, mvn/site,
+    mvn/validate, mvn/initialize, gradle/installDist, gradle/assembleDist,
 mutation:
     mvn/deploy, mvn/release:prepare, mvn/release:perform, mvn/jib:build, mvn/jib:dockerBuild, mvn/archetype:generate,
-    mvn/wrapper:wrapper, mvn/spotless:apply, gradle/wrapper, gradle/init, gradle/spotlessApply, gradle/ktlintFormat,
+    mvn/wrapper:wrapper, mvn/versions:set, mvn/spotless:apply, gradle/wrapper, gradle/init, gradle/spotlessApply,
+    gradle/ktlintFormat,
 live:
     mvn/spring-boot:run, mvn/jetty:run, mvn/tomcat7:run, mvn/quarkus:dev, gradle/run, gradle/bootRun, gradle/quarkusDev,
 targets content report -p --project-dir -b --build-file -c --settings-file -x --exclude-task --tests -I --init-script -g
@@ -1855,8 +1888,12 @@ targets content report -p --project-dir -b --build-file -c --settings-file -x --
     gradle,
 content:
     gradle/tasks, gradle/projects, gradle/dependencies, gradle/properties, gradle/help, gradle/dependencyInsight,
-targets live unknown -J -D:
+targets live unknown -w|--watch>live -J -D:
     sbt, lein, mill, bleep,
+targets content unknown first -f --file:
+    bb,
+live -M:test|-X:test|-M:dev:test|-M:test:runner|-M:lint|-T:build>report -P>mutation:
+    clojure, clj,
 java -cp -classpath --class-path -p --module-path --add-modules --add-opens --add-exports -m --module
   -version|-fullversion>bounded:
     java,
@@ -1916,21 +1953,26 @@ sub live unknown --package-path:
 report -exportArchive|-downloadPlatform>mutation -list|-showBuildSettings|-showsdks>content --fix|--update-goldens>mutation:
     swift/test, swift/build, xcodebuild, xctest, flutter/test, flutter/analyze, flutter/build, flutter/doctor, flutter/drive,
     dart/test, dart/analyze, dart/compile, dart/doc,
-mutation list|outdated|describe|dump-package|show-dependencies|deps>content plugin>unknown:
+mutation list|outdated|describe|dump-package|show-dependencies|deps>content lint>report plugin>unknown:
     swift/package, pod, carthage, flutter/pub, flutter/clean, flutter/create, flutter/upgrade, flutter/config, flutter/install,
     dart/pub, dart/fix, dart/create, flutter/gen-l10n,
 sub live unknown:
     flutter, dart,
 live:
     flutter/run, flutter/attach, flutter/logs, dart/devtools,
-report --watch|-w|--file-watch>live --fix|--auto-promote|--auto>mutation:
+report --watch|-w|--file-watch|--listen-on-stdin>live --fix|--auto-promote|--auto>mutation:
     mix/test, mix/compile, mix/credo, mix/dialyzer, mix/sobelow, mix/docs, mix/coveralls, rebar3/eunit, rebar3/ct, rebar3/compile,
     rebar3/dialyzer, rebar3/xref, gleam/test, gleam/build, gleam/check, stack/test, stack/build, stack/bench, stack/haddock,
     cabal/test, cabal/build, cabal/bench, cabal/check, cabal/haddock, spago/test, spago/build, nimble/test, nimble/build,
-    shards/build, dub/test, dub/build, dub/lint, raco/test, raco/make, zig/build, zig/test, zig/ast-check, zig/build-exe,
+    shards/build, dub/test, dub/build, dub/lint, raco/test, raco/make, zig/test, zig/ast-check, zig/build-exe,
     zig/build-lib, forge/test, forge/build, forge/coverage, forge/lint, hardhat/test, hardhat/compile, hardhat/coverage,
     truffle/test, truffle/compile, anchor/test, anchor/build, scarb/test, scarb/build, lake/build, lake/test, dune/build,
     dune/test, dune/runtest, crystal/spec, crystal/build, moon/test, moon/check, moon/build,
+    cabal/v2-test, cabal/v2-build, cabal/new-test, cabal/new-build, scala-cli/test, scala-cli/compile, scala-cli/package,
+    purs/compile, snforge/test, sui/move/test, sui/move/build, aptos/move/test, aptos/move/compile, dzil/test, dzil/build,
+    very_good/test, richgo/test, sam/build, sam/validate, R/CMD/check, R/CMD/build,
+report run>unknown --watch>live:
+    zig/build,
 mutation list|show>content:
     mix/deps.get, mix/deps.update, mix/ecto.migrate, mix/ecto.create, mix/ecto.drop, mix/ecto.reset, mix/ecto.setup, mix/new,
     mix/phx.new, mix/hex.publish, mix/clean, mix/archive.install, mix/local.hex, rebar3/clean, rebar3/upgrade, rebar3/new,
@@ -1941,8 +1983,10 @@ mutation list|show>content:
 content:
     mix/deps, mix/help, mix/hex.info, mix/phx.routes, mix/app.tree, mix/deps.tree, opam/list, opam/show, dune/describe,
     forge/tree,
+sub live unknown -e -f --file:
+    R,
 script -e*|-c|-E*|--eval|--command|-Command>unknown -L -J:
-    R, Rscript, julia, lua, luajit, tclsh, guile, racket, sbcl, octave, osascript, pwsh, powershell, swipl, fennel, nu, raku,
+    Rscript, julia, lua, luajit, tclsh, guile, racket, sbcl, octave, osascript, pwsh, powershell, swipl, fennel, nu, raku,
 sub bounded unknown -H --host -c --context --config -l --log-level:
     docker,
 report --push>mutation:
@@ -1977,17 +2021,17 @@ content -w|--watch|-f|--follow>live use-context|set-context|set|unset|delete-con
     kubectl/get, kubectl/describe, kubectl/explain, kubectl/api-resources, kubectl/version, kubectl/cluster-info, kubectl/top,
     kubectl/auth, kubectl/config, kubectl/logs, kubectl/diff, oc/get, oc/describe, oc/logs, helm/list, helm/ls, helm/status,
     helm/get, helm/history, helm/show, helm/search, helm/template, helm/version, helm/env, kustomize/build, minikube/status,
-mutation status|history|list>content:
+mutation status|history|list|--dry-run>content:
     kubectl/apply, kubectl/delete, kubectl/create, kubectl/patch, kubectl/edit, kubectl/scale, kubectl/rollout, kubectl/label,
     kubectl/annotate, kubectl/drain, kubectl/cordon, kubectl/taint, kubectl/cp, kubectl/replace, kubectl/set, kubectl/expose,
     kubectl/run, oc/apply, oc/delete, helm/install, helm/upgrade, helm/uninstall, helm/rollback, helm/repo, helm/dependency,
     helm/push, helm/pull, helm/package, helm/create, flux/reconcile, minikube/start, minikube/delete,
 report:
-    helm/lint,
+    helm/lint, helm/unittest,
 sub bounded unknown -chdir:
-    terraform, terragrunt,
+    terraform, terragrunt, terragrunt/run-all,
 report -out>mutation:
-    terraform/plan, terraform/validate, terragrunt/plan, terragrunt/validate,
+    terraform/plan, terraform/validate, terragrunt/plan, terragrunt/validate, terragrunt/run-all/plan, terragrunt/run-all/validate,
 mutation list|show>content:
     terraform/apply, terraform/destroy, terraform/init, terraform/import, terraform/taint, terraform/untaint, terraform/state,
     terraform/workspace, terraform/get, terragrunt/apply, terragrunt/destroy,
@@ -1995,7 +2039,7 @@ content:
     terraform/show, terraform/output, terraform/providers, terraform/graph, terraform/version,
 live:
     terraform/console,
-mutation --check|--syntax-check|--list-tasks|--list-hosts>report status|global-status|list>content ssh>live:
+mutation --check|--syntax-check|--list-tasks|--list-hosts|synth|preview|diff>report status|global-status|list>content ssh>live:
     ansible-playbook, ansible, salt, puppet, chef-client, vagrant, cdk, pulumi, serverless, sls, vercel, netlify, firebase,
     heroku, fly, flyctl, eas, surge, gh-pages,
 report update|lock>mutation show|metadata>content:
@@ -2045,11 +2089,11 @@ content -l|--limit|--stat>bounded:
 search -U|--update-all>mutation:
     ast-grep,
 content -L|-s*|--summarize|--max-depth|-d>bounded add|del|set>mutation:
-    tree, locate, plocate, du, dust, lsof, ps, pstree, printenv, ss, netstat, ip, lsblk, mount, dmesg, lspci, lsusb, lsmod,
+    tree, locate, plocate, du, dust, lsof, ps, pstree, printenv, ss, netstat, ip, lsblk, mount, lspci, lsusb, lsmod,
     getent,
 content -o|--output>mutation:
     pandoc,
-bounded -o|--output>mutation:
+content -o|--output>mutation:
     sort,
 bounded -s|--set>mutation:
     date,
@@ -2075,9 +2119,9 @@ wrap = content -u --unset -C --chdir -S|--split-string>unknown:
     env,
 sub bounded unknown -n --name -p --prefix -C --cd:
     mise, rtx, asdf, rbenv, pyenv, nodenv, jenv, goenv, direnv, devbox, conda, doppler, op, infisical, dotenvx, aws-vault,
-wrap 0 bounded -f --env-file -e --env -c --config -p --project --using -n --name --prefix --cwd:
-    mise/exec, mise/x, rbenv/exec, pyenv/exec, nodenv/exec, asdf/exec, devbox/run, doppler/run, op/run, infisical/run,
-    dotenvx/run, volta/run, fnm/exec, conda/run, dotenv,
+wrap 0 bounded -f --env-file -e --env -c --config -p --project --using -n --name --prefix --cwd --sdk -sdk --switch:
+    rbenv/exec, pyenv/exec, nodenv/exec, asdf/exec, doppler/run, op/run, infisical/run,
+    dotenvx/run, volta/run, fnm/exec, conda/run, dotenv, opam/exec, fvm, xcrun,
 content create|remove|update|--set|--add|--remove>mutation:
     conda/list, conda/info, conda/env, conda/config, conda/search, pyenv/versions, pyenv/version, rbenv/versions, mise/ls,
     mise/current, asdf/list, asdf/current, volta/list, fnm/list,
@@ -2095,8 +2139,10 @@ live:
     aider, copilot, opencode, traceroute, mtr, tcpdump, redis-server, mongod, postgres, mysqld, apache2, httpd, caddy, dockerd,
     containerd, etcd, minio, ngrok, cloudflared,
 live:
-    docker/exec, docker/attach, docker/stats, docker/events, docker/compose/exec, docker/compose/run, docker-compose/exec,
+    docker/exec, docker/attach, docker/events, docker/compose/exec, docker/compose/run, docker-compose/exec,
     docker-compose/run, kubectl/exec, kubectl/attach, kubectl/port-forward, kubectl/proxy, kubectl/debug, oc/exec, oc/rsh,
+live --no-stream>content:
+    docker/stats,
 live -t|-v|-V|-T>bounded -s>mutation:
     nginx,
 live -c>bounded:
@@ -2118,10 +2164,14 @@ mutation -l|-L|-s|-S|--list|--listfiles|--status|--search|-c|-I|--print-architec
     dpkg,
 mutation -q*>content:
     rpm,
+mutation read|read-type|find|domains>content:
+    defaults,
 mutation list|search|show|info>content:
     luarocks, cpan, cpanm, vcpkg, conan, tlmgr,
-mutation -l|-Z|-t|-v|l|t>content:
-    unzip, 7z, 7za, unrar,
+mutation -l|-Z|-Z1|-t|-v|-p|-c>content:
+    unzip,
+mutation -t|-v|l|t>content:
+    7z, 7za, unrar,
 mutation --list|-t|-tf|-tvf|-tzf|-tzvf|-tjf|-tJf|tf|tvf|tzf|tzvf|tjf|tJf>content:
     tar, bsdtar, gtar,
 mutation -c|-l|-t|--stdout|--list|--test|-dc|-cd>content:
@@ -2132,8 +2182,10 @@ mutation --dry-run>report:
     patch,
 mutation status|is-active|is-enabled|list-units|list-unit-files|list|show|cat|--status-all>content:
     systemctl, service, launchctl, supervisorctl, loginctl,
-content -f|--follow>live -n*|--lines>bounded --vacuum-size|--vacuum-time|--rotate>mutation:
+content -f*|--follow>live -n*|--lines>bounded --vacuum-size|--vacuum-time|--rotate>mutation:
     journalctl,
+content -w*|-W*|--follow|--follow-new>live -C|-c|-n|-D|-E|--clear>mutation:
+    dmesg,
 mutation -l>bounded:
     crontab,
 unknown
@@ -2148,7 +2200,7 @@ ALIASES = {
     "mvnw": "mvn", "mvnd": "mvn", "gradlew": "gradle", "gmake": "make", "nodejs": "node", "py": "python", "podman": "docker",
     "nerdctl": "docker", "mamba": "conda", "micromamba": "conda", "bazelisk": "bazel", "ninja-build": "ninja", "ripgrep": "rg",
     "ggrep": "grep", "rgrep": "grep", "ug": "ugrep", "sg": "ast-grep", "tofu": "terraform", "eslint_d": "eslint",
-    "phpunit.phar": "phpunit", "composer.phar": "composer",
+    "phpunit.phar": "phpunit", "composer.phar": "composer", "prek": "pre-commit", "@angular/cli": "ng", "@redocly/cli": "redocly",
 }  # fmt: skip
 
 # Words in the names of targets, scripts and script files (`make build-docs`, `npm run test:unit`, `./run_tests.sh`). One of the
@@ -2156,11 +2208,17 @@ ALIASES = {
 MUTATING = frozenset(
     "deploy publish push upload install uninstall migrate migration migrations seed drop destroy delete remove commit"
     " bump upgrade update fix write apply fmt format prettify generate gen codegen init create new scaffold reset sync"
-    " download fetch setup bootstrap provision rollback tag purge".split()
+    " download fetch setup bootstrap provision rollback tag purge stop restart kill down teardown undeploy dropdb createdb".split()
 )
 WATCHING = frozenset("watch serve server".split())
 LEADING = dict.fromkeys("start dev develop preview storybook repl shell console".split(), "live")
 LEADING["release"] = "mutation"
+# Those that decide only where no other word does.
+TRAILING = dict.fromkeys("run up attach ssh psql mysql redis tail logs monitor open browse demo play train debug".split(), "live")
+TRAILING.update(dict.fromkeys("deps dependencies venv env vendor hooks tidy proto mocks snapshot sign backup import restore restart login logout".split(), "mutation"))
+OPENING = frozenset("test:ui test:debug test:open".split())  # scripts that show something
+CLEANING = frozenset("clean cleanall distclean mrproper realclean clobber".split())
+TARGET_OPTIONS = ("--target=", "--targets=")
 LEADING.update(
     dict.fromkeys(
         "test tests testing spec specs unittest unittests unit e2e integration functional acceptance smoke regression"
@@ -2173,6 +2231,7 @@ LEADING.update(
 CHECKING = frozenset("check checks verify diff dry ci".split())  # with one of these, those of REVISING only look
 REVISING = frozenset("fmt format prettify fix update write".split())
 SCRIPT_ENDINGS = frozenset(("", "sh", "bash", "zsh", "rb", "bat", "cmd", "ps1"))  # files whose names are read as targets' are
+TESTING = frozenset(("test", "tests", "t"))  # directories of tests
 SCRIPT_RULE = "unknown --fix|--write>mutation --watch|--watchAll>live"
 
 BUILTINS = frozenset(
@@ -2185,10 +2244,16 @@ BUILTINS = frozenset(
 BUILTIN_KINDS = dict.fromkeys(("eval", ".", "source", "exec", "noglob", "nocorrect", "repeat", "foreach"), "unknown")
 DECLARING = frozenset("export declare typeset local readonly".split())
 UNSETTLING = frozenset("eval exec alias unalias enable emulate autoload setopt".split())  # nothing behind these is certain
-UNSETTLING_WITH = {"shopt": "expand_aliases", "unset": "PATH", "hash": "-p"}  # nor behind these, with that word
+# Nor behind these, with one of those letters among their options, or one of those words; and why.
+UNSETTLING_WITH = {
+    "shopt": ("", ("expand_aliases",), "may change what names mean"), "unset": ("", ("PATH",), "may change what names mean"),
+    "hash": ("p", (), "may change what names mean"), "set": ("xv", ("xtrace", "verbose"), "has commands shown"),
+    "ulimit": ("vdfmt", (), "would bind ctx too"),
+}  # fmt: skip
+LOOKING_AT_TEXT = ("BASH_COMMAND", "BASH_EXECUTION_STRING")
 ACTIVATING = frozenset("conda mamba micromamba nvm sdk workon module deactivate".split())  # shell functions that change PATH
 SOURCEABLE = frozenset("activate nvm.sh conda.sh env env.sh .env .envrc .env.local .env.test".split())  # define no program's name
-REACHING = frozenset("LD_PRELOAD LD_LIBRARY_PATH LD_AUDIT DYLD_INSERT_LIBRARIES DYLD_LIBRARY_PATH PYTHONHOME".split())
+REACHING = frozenset("LD_PRELOAD LD_LIBRARY_PATH LD_AUDIT DYLD_INSERT_LIBRARIES DYLD_LIBRARY_PATH PYTHONHOME HOME XDG_STATE_HOME".split())
 
 SINKS = frozenset(("/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty"))  # targets that are no files
 TRIMS = frozenset("head tail cat grep egrep fgrep rg ag ack ugrep sed gsed cut less more".split())  # only shorten a stream of lines
@@ -2342,13 +2407,14 @@ class Rule:
                 skip = False
                 continue
             option, equals, value = word.partition("=")
-            found = [word, option] if equals and value != "false" else [word]
+            found = [word, option] if equals and value not in ("false", "none") else [word]
             if word.startswith("-") and word != "-":
                 skip = word in self.valued
                 if word[1:].isdigit():
                     found.append("-#")
                 elif self.groups and word[1] != "-":
-                    found.extend("-%s*" % letter for letter in word[1:])
+                    end = next((i for i in range(1, len(word)) if "-" + word[i] in self.valued), len(word))
+                    found.extend("-%s*" % letter for letter in word[1 : end + 1])
             else:
                 operands += 1
             kinds.extend(self.switches[key] for key in found if key in self.switches)
@@ -2374,11 +2440,11 @@ def rule_for(name: str) -> Optional[Rule]:
 
 def program_name(word: str) -> str:
     """The name under which ROWS knows a program: no directory, ending, version or alias. "" if it cannot be known."""
-    name = word[word.rfind("/") + 1 :]
+    name = word if word in ALIASES else word[word.rfind("/") + 1 :]
     if DYNAMIC in name:
         return ""
-    if name.endswith((".exe", ".cmd", ".bat")):
-        name = name[:-4]
+    if name.endswith((".exe", ".cmd", ".bat", ".mjs", ".cjs", ".js")) and (name[-2:] != "js" or "node_modules/" in word):
+        name = name[: name.rfind(".")]
     name = ALIASES.get(name, name)
     if name[-1:] in DIGITS and rule_for(name) is None:
         bare = name.rstrip("0123456789.").rstrip("-")
@@ -2394,7 +2460,8 @@ def classify(argv: Sequence[str], depth: int = 0) -> Reading:
     name = program_name(argv[0])
     if not name or depth > 8:
         return Reading("unknown")
-    reading = by_rule(name, argv, depth)
+    is_ours = "/" in argv[0] and name in BUILTINS and not argv[0].startswith(("/bin/", "/usr/"))  # a project's own `bin/test`
+    reading = None if is_ours else by_rule(name, argv, depth)
     if reading is None:
         if "/" not in argv[0] and name in BUILTINS:
             return Reading(builtin_kind(argv), name)
@@ -2410,6 +2477,8 @@ def by_rule(name: str, argv: Sequence[str], depth: int) -> Optional[Reading]:
     if rule is None:
         return None
     strategy = STRATEGIES.get(rule.kind)
+    if strategy and depth > RUNNER_DEPTH:
+        return Reading("unknown", name)
     return strategy(name, rule, argv, depth + 1) if strategy else Reading(rule.switched(argv[1:]) or rule.kind, name)
 
 
@@ -2417,8 +2486,9 @@ def by_subcommand(name: str, rule: Rule, argv: Sequence[str], depth: int) -> Rea
     """A program with subcommands."""
     i = rule.operand(argv, 1)
     bare, other = rule.args
-    if i == len(argv):
-        return Reading(rule.switched(argv[1:]) or bare, name)
+    kind = rule.switched(argv[1:i])
+    if kind or i == len(argv):
+        return Reading(kind or bare, name)
     if DYNAMIC in argv[i]:
         return Reading("unknown", name)
     if argv[i] == "help":
@@ -2433,6 +2503,8 @@ def inner_command(rule: Rule, argv: Sequence[str]) -> int:
     """The index of the command that the wrapper argv[0] runs; len(argv) if there is none."""
     i = rule.operand(argv, 1)
     skipped = rule.args[0] if rule.args else "0"
+    if skipped == ":":
+        return argv.index("--") + 1 if "--" in argv else i
     if skipped == "=":
         while i < len(argv) and (argv[i] == "-" or "=" in argv[i]):
             i += 1
@@ -2470,17 +2542,20 @@ def by_xargs(name: str, rule: Rule, argv: Sequence[str], depth: int) -> Reading:
 def by_targets(name: str, rule: Rule, argv: Sequence[str], depth: int) -> Reading:
     """A program whose operands are targets: as heavy as the heaviest of them."""
     bare, other = rule.args[:2]
-    kinds: List[str] = []
+    kinds = [target_kind(word.partition("=")[2], other) for word in argv if word.startswith(TARGET_OPTIONS)]
     i = rule.operand(argv, 1)
-    cleans = False
-    while i < len(argv):
+    cleans = is_whole = False
+    while i < len(argv) and not is_whole:
         target = argv[i]
-        if target == "clean":
+        if CLEANING.intersection(words_of(target)[:1]) and ";" not in target:
             cleans = True
-        elif "=" not in target:
+        elif "=" not in target and (target != DYNAMIC or argv[i - 1] != "-j"):  # how many jobs
+            own = rule_for("%s/%s" % (name, target))
             listed = by_rule("%s/%s" % (name, target), argv[i:], depth)
             kinds.append(listed.kind if listed else target_kind(target, other))
-        i = len(argv) if "first" in rule.args else rule.operand(argv, i + 1)
+            is_whole = own is not None and own.kind in STRATEGIES
+        is_whole = is_whole or "first" in rule.args
+        i = rule.operand(argv, i + 1)
     kind = heaviest(kinds) or ("mutation" if cleans else bare)
     return Reading(kind if kind == "mutation" else rule.switched(argv[1:]) or kind, name)
 
@@ -2622,9 +2697,10 @@ def target_kind(name: str, other: str) -> str:
     mutating = [word for word in words if word in MUTATING]
     if mutating and not (CHECKING.intersection(words) and REVISING.issuperset(mutating)):
         return "mutation"
-    if name.startswith("~") or WATCHING.intersection(words):
+    if name.startswith("~") or WATCHING.intersection(words) or name in OPENING:
         return "live"
-    return next((LEADING[word] for word in words if word in LEADING), "report" if mutating else other)
+    kind = next((LEADING[word] for word in words if word in LEADING), "report" if mutating else "")
+    return kind or next((TRAILING[word] for word in words if word in TRAILING), other)
 
 
 def script_file(argv: Sequence[str]) -> Reading:
@@ -2633,8 +2709,9 @@ def script_file(argv: Sequence[str]) -> Reading:
     stem, dot, ending = path[path.rfind("/") + 1 :].rpartition(".")
     if not dot:
         stem, ending = ending, ""
-    readable = ending in SCRIPT_ENDINGS and (dot or "/" in path)
-    return Reading(target_kind(stem, "unknown") if readable else "unknown", "script" if readable else "")
+    tests = TESTING.intersection(path.split("/")[:-1])  # a file of another kind, too, is a test where it stands among tests
+    readable = tests or ending in SCRIPT_ENDINGS and (dot or "/" in path)
+    return Reading(target_kind("test " + stem if tests else stem, "unknown") if readable else "unknown", "script" if readable else "")
 
 
 # what a line amounts to
@@ -2654,6 +2731,9 @@ def read_line(line: Line, depth: int = 0) -> List[Segment]:
             segment.behind = "trims" if only_trims(later) and later.behind != "computes" else "computes"
             segment.cut = later.cut or later.program in CUTS
     for segment in segments:
+        ahead = stages[id(segment.command.pipe[segment.command.stage - 1])] if segment.command.stage else segment
+        if ahead.kind == "live" and ahead.rule != "yes":  # whose end is the line's
+            segment.kind = heaviest((segment.kind, "live"))
         filters = segment.command.stage and segment.rule not in ("find", "xargs")
         if segment.kind in ("content", "search") and (segment.cut or filters):
             segment.kind = "bounded"
@@ -2763,6 +2843,8 @@ class Surroundings:
         self.facts = facts
         self.functions = frozenset(command.name for command in line.commands if command.kind == "function")
         self.unsettled = ""  # why nothing is certain any more
+        if any(word in line.text for word in LOOKING_AT_TEXT):
+            self.unsettled = "the text of commands is looked at"
         self.path_changed = False  # so that asking for executables would ask in the wrong place
         self.found: Dict[str, bool] = {}  # programs that were asked for
         self.status_read = any(word in line.text for word in ("PIPESTATUS", "pipestatus", "pipefail"))
@@ -2771,8 +2853,9 @@ class Surroundings:
         """Note what `segment` changes for the rest of the line."""
         command, argv = segment.command, segment.argv
         name = argv[0] if argv else ""
-        if name in UNSETTLING or UNSETTLING_WITH.get(name) in argv:
-            self.unsettled = "%s may change what names mean" % name
+        letters, words, why = UNSETTLING_WITH.get(name, ("", (), "may change what names mean"))
+        if name in UNSETTLING or any(word in words or word[:1] == "-" and not set(letters).isdisjoint(word) for word in argv[1:]):
+            self.unsettled = "%s %s" % (name, why)
         elif name in (".", "source"):
             self.path_changed = True
             if segment.kind != "bounded":
@@ -3230,6 +3313,8 @@ def read_claude_settings(data: bytes, rules: Rules, counts: bool) -> None:
         rules.ask.extend(claude_rule(text, False))
     for text in texts_in(listed, "allow"):
         rules.allow.extend(claude_rule(text, True) if counts and not rules.locked else [])
+    for text in texts_in(table_in(settings, "sandbox"), "excludedCommands"):  # run outside the sandbox, as nothing with ctx in front would
+        rules.ask.extend(claude_rule("Bash(%s)" % (text if "*" in text else text + ":*"), False))
     rules.locked = rules.locked or bool(settings.get("allowManagedPermissionRulesOnly"))
 
 
@@ -3244,7 +3329,7 @@ def claude_rule(text: str, allows: bool) -> List[List[Any]]:
         return []
     if not bracket or content == "*":
         return [["any", "", text]]
-    if allows and ("\\" in content or not text.endswith(")")):
+    if allows and ("\\" in content or not text.endswith(")") or content == "*:*"):
         return []
     content = content.replace("\\", "")
     if content.endswith(":*") and "*" not in content[:-1]:
@@ -3830,14 +3915,15 @@ class Grant:
                 return None
         at = 3 if argv[0] == "ctx" and argv[1:3] == ["run", "--"] else 0
         starts = [at]
+        typed = [self.line.text[word.start : word.end] for word in command.words]
         while at < len(argv) and argv[at] in self.practice.wrappers:
-            at = behind_wrapper(argv, at)
+            at = behind_wrapper(argv, typed, at)
             starts.append(at)
         if at >= len(argv):
             return None
         end = command.words[-1].end
-        rule = self.listed([Invocation(argv[i:], self.line.text[command.words[i].start : end]) for i in starts])
-        escaped = any("\\" in raw and raw[0] not in "'\"" for raw in (self.line.text[word.start : word.end] for word in command.words))
+        rule = self.listed([Invocation(argv[i:], self.line.text[command.words[i].start : end]) for i in sorted({starts[0], starts[-1]})])
+        escaped = any("\\" in raw and raw[0] not in "'\"" for raw in typed)
         bare = len(starts) == 1 and not command.assigns and not command.timed and not escaped
         if rule is None and bare and self.practice.free(argv[at:]):
             rule = ""
@@ -3848,13 +3934,17 @@ class Grant:
         closed = is_closed(runs[-1].argv)
         if runs[-1].argv[0] == "printf":  # the host looks at its words whatever a rule says
             return None
-        return first_match([rule for rule in self.rules.allow if not closed or rule[0] == "exact"], runs)
+        spaced = any("  " in run.text for run in runs)  # which the host makes one blank, so that a pattern may fit no more
+        return first_match([rule for rule in self.rules.allow if (not closed or rule[0] == "exact") and not (spaced and rule[0] == "glob")], runs)
 
     def harmless(self, argv: Sequence[str]) -> bool:
         """No rule is enough for a program that means another, or for files that are not the project's."""
         name = argv[0][argv[0].rfind("/") + 1 :]
         self.programs.append(name)
         if name in BUILTINS and name not in SIMPLE_BUILTINS or name in NEVER_BY_RULE or name in WRITING_FILES or DYNAMIC in argv[0]:
+            return False
+        inner = behind_env(argv) if name == "env" else len(argv)
+        if inner < len(argv) and not self.harmless(argv[inner:]) or name == "git" and "--no-index" in argv:
             return False
         if is_ctx(name) or any(executes(run.argv) or writes(run.argv) for run in runs_inside(argv, "", 0)):
             return False
@@ -3875,15 +3965,38 @@ def writes(argv: Sequence[str]) -> bool:
 
 def is_closed(argv: Sequence[str]) -> bool:
     """It runs anything, so that only a rule for just these words is enough."""
+    if argv[0] == "env":
+        inner = behind_env(argv)
+        return inner < 0 or inner < len(argv) and is_closed(argv[inner:])
     return argv[0] in NEVER_BY_PREFIX or any(word.startswith(FIND_ACTIONS) for word in argv if "find" in argv[0])
 
 
-def behind_wrapper(argv: Sequence[str], at: int) -> int:
-    """The index of the command that the wrapper argv[at] runs; len(argv) where its options are not plain."""
+def behind_env(argv: Sequence[str]) -> int:
+    """The index of the command that `env` runs; -1 where the host does not look behind its options."""
+    i = 1
+    while i < len(argv) and (argv[i] in ENV_OPTIONS or argv[i] == "env" or "=" in argv[i] and argv[i][0] != "-"):
+        i += 2 if argv[i] == "-u" else 1
+    return -1 if i < len(argv) and argv[i].startswith("-") else i
+
+
+def behind_wrapper(argv: Sequence[str], typed: Sequence[str], at: int) -> int:
+    """The index of the command that the wrapper argv[at] runs; len(argv) where its options are not plain as `typed`."""
     rule = rule_for(argv[at])
     i = at + inner_command(rule, argv[at:]) if rule else len(argv)
-    plain = all(word.isalnum() or word in WRAPPER_OPTIONS or word[1:].isdigit() for word in argv[at + 1 : i])
-    return i if plain else len(argv)
+    return i if all(is_plain_argument(argv[at], *pair) for pair in zip(typed[at:i], typed[at + 1 : i])) else len(argv)
+
+
+def is_plain_argument(name: str, before: str, word: str) -> bool:
+    """A word that the wrapper `name` takes for itself, behind the word `before`, of a form that the host looks behind."""
+    option, equals, value = word.partition("=")
+    if word in WRAPPER_OPTIONS[name] or not word.isascii():
+        return word.isascii()
+    if name != "timeout":
+        return name == "nice" and (word[1:] if word[0] == "-" else word).isdigit()
+    if equals:
+        return option in ("--signal", "--kill-after") and is_plain_argument(name, option, value)
+    whole, dot, part = (word[:-1] if word[-1:] in ("s", "m", "h", "d") else word).partition(".")
+    return word.isalnum() if before in ("-s", "--signal") else whole.isdigit() and (part.isdigit() or not dot)
 
 
 # What Claude Code 2.1.332 was seen to run unasked: a part of what it does (tests/corpus/claude_permissions.json). Of each program, the
@@ -3948,10 +4061,15 @@ def codex_free(argv: Sequence[str]) -> bool:
     return argv[0] in CODEX_READS or "/".join(argv[:2]) in CODEX_GIT and claude_free(argv)
 
 
+WRAPPER_OPTIONS = {  # their arguments apart
+    "timeout": ("-k", "-s", "-v", "--foreground", "--preserve-status", "--verbose", "--kill-after", "--signal"), "nice": ("-n",),
+    "stdbuf": ("-oL", "-o0", "-eL", "-e0", "-iL", "-i0"), "nohup": (), "command": (),
+}  # fmt: skip
+
 PRACTICES = {
     "claude": Practice(
         claude_free, ("</dev/null", "2>&1", ">/dev/null", "2>/dev/null", "1>/dev/null", "&>/dev/null", ">&2", "1>&2"), CLAUDE_VARIABLES,
-        frozenset(("command", "timeout", "nice", "nohup", "stdbuf")), True,
+        frozenset(WRAPPER_OPTIONS), True,
     ),
     "codex": Practice(codex_free),
     "gemini": Practice(lambda argv: False),
@@ -3959,10 +4077,10 @@ PRACTICES = {
 
 KEPT_ESCAPES = frozenset("|.()+*?[]bdswBDSW")  # those of regular expressions and patterns
 SIMPLE_BUILTINS = frozenset("cd echo false printf pwd test true".split())
-WRAPPER_OPTIONS = frozenset("-k -s -n -oL -o0 -eL -e0 -iL -i0".split())
-NEVER_BY_PREFIX = frozenset("watch setsid ionice flock".split())
-FIND_ACTIONS = ("-exec", "-ok", "-delete", "-fprint", "-fls")
-NEVER_BY_RULE = frozenset("sudo doas su xargs parallel".split())
+ENV_OPTIONS = frozenset(("-i", "-v", "-0", "-u"))
+NEVER_BY_PREFIX = frozenset("watch setsid ionice flock strace ltrace unshare taskset chrt script nsenter".split())
+FIND_ACTIONS = ("-exec", "-ok", "-delete", "-fprint", "-fls", "-files0-from")
+NEVER_BY_RULE = frozenset("sudo doas su xargs parallel jq gawk mawk nawk".split())
 READING_FILES = frozenset(
     "cat cd column cut diff du egrep fgrep file find grep head hexdump jq less ls md5sum more nl od paste rg sha1sum sha256sum sort stat"
     " strings tac tail tr tree uniq wc xxd".split()
@@ -4193,6 +4311,11 @@ def recognised(payload: Dict[str, Any]) -> str:
     return "claude"
 
 
+def called(host: Host, event: str) -> str:
+    """The host's own name of an event, which may be given as that of its gate."""
+    return next((name for name, gate in host.events.items() if gate == event), event)
+
+
 def event_of(host: str, payload: Dict[str, Any]) -> str:
     """The event that a payload tells of where it does not say so, "" if it cannot be known."""
     if host == "antigravity" and "toolCall" in payload:
@@ -4212,7 +4335,10 @@ def read_call(host: str, event: str, payload: bytes, environ: Dict[bytes, bytes]
     if not isinstance(value, dict):
         raise ValueError("not an object")
     host = host if host in HOSTS else recognised(value)
-    event = text_at(value, "hook_event_name") or event or event_of(host, value)
+    row = HOSTS[host]
+    event = called(row, text_at(value, "hook_event_name") or event)
+    if not event or event not in row.events and event not in row.neutral:
+        event = event_of(host, value) or event
     if host == "copilot" and event in HOSTS["copilot-pascal"].events:
         host = "copilot-pascal"
     return Call(HOSTS[host], event, value, environ)
@@ -4221,7 +4347,7 @@ def read_call(host: str, event: str, payload: bytes, environ: Dict[bytes, bytes]
 def neutral_answer(host: str, event: str, payload: bytes = b"") -> bytes:
     """What to say where nothing was understood."""
     row = HOSTS.get(host) or HOSTS["antigravity" if b'"toolCall"' in payload else "claude"]
-    return row.neutral.get(event, b"")
+    return row.neutral.get(called(row, event), b"")
 
 
 # the program that is put in front of commands
