@@ -10893,33 +10893,44 @@ _OWN = {"failed": 9.0, "error": 9.0, "suite": 4.0}  # value of a fact by its kin
 class Runner:
     """A test runner's report, as data; every expression is one of bytes, tried at the start of a line.
 
-    `match` are literals of which one occurs wherever the report does. `heads` find the line with which the report of one failure begins; `lists`
-    are (what opens a list, one of its lines), an empty opening for lines that stand anywhere. All three name tests: `name` is the title, or `titles` over several lines (joined by `join`);
-    `kind` is looked up in `kinds` (a kind of fact, "" for none), `location`, `message` and `file` may be given. Each list is an account of the same failures: that which agrees with
-    the tool's own count is believed. `region` opens the part in which heads count, `end` closes it and the report of a failure. `closing` finds the tool's own counts:
-    groups are their names, but of `tests`, `suites` and `counts` the text holds numbers with their names. `claims` are the counts of failing tests (one with "-" is taken off), `suite_claims` those
-    of failing suites. `suites` finds lines that give the file or package of the tests below (with `under`, above): `suite` if it failed, `broken` if it could
-    not run, `ok`. `opens` are literals that begin a test of a given name, for reports that stand above the verdict. `location` and `message` are looked
-    for in a report. `success` finds what a passing run says; `sure` runners are known by their heads even when nothing closes the report. `read` is the
-    function for a format that lines do not tell; `details` find lines that tell where or why a test failed that another line names. `after`: reports follow the closing counts. `shared`: heads that follow each other have one report. `leave` closes
-    the region where that is not `end`. `nest` parts the names of a test and its subtests: one with failing subtests counts as a suite.
-    `above` finds the lines between which a report stands that comes before its head. `starts` finds what every run begins with. `died` finds the
-    test in which a process ended that did not exit with 0.
+    Three of them name tests, `heads`, `lists` and `details`: `name` is the title, or `titles` over several lines; `kind` is looked up in `kinds`;
+    `location`, `message` and `file` may be given. Each list is an account of the same failures: that which agrees with the tool's own
+    count is believed.
     """
 
-    __slots__ = ("name", "match", "heads", "lists", "closing", "claims", "suite_claims", "suites", "kinds", "region", "end", "location", "message",
-                 "success", "notes", "opens", "join", "under", "sure", "after", "shared", "leave", "nest", "details", "above", "read", "starts", "died")  # fmt: skip
+    heads: Sequence[bytes] = ()  # the line with which the report of one failure begins
+    lists: Sequence[Tuple[bytes, bytes]] = ()  # (what opens a list, one of its lines); an empty opening for lines that stand anywhere
+    details: Sequence[bytes] = ()  # lines that tell where or why a test failed that another line names
+    join = b" "  # between the lines of `titles`
+    kinds: Dict[bytes, str] = {}  # kinds of facts by `kind`, "" for none
+    region = b""  # what opens the part in which heads count
+    end = b""  # what closes it, and the report of a failure
+    leave = b""  # what closes the part where that is not `end`
+    closing: Sequence[bytes] = ()  # the tool's own counts by the names of groups; of `tests`, `suites` and `counts` the text names them
+    claims: Sequence[str] = ("failed",)  # the counts of failing tests; one with "-" is taken off
+    suite_claims: Sequence[str] = ()  # the counts of failing suites
+    suites = b""  # the file or package of the tests below: `suite` if it failed, `broken` if it could not run, `ok`
+    under = False  # the suite's line stands below its tests
+    opens: Sequence[bytes] = ()  # literals that begin a test of a given name, for reports that stand above the verdict
+    above = b""  # the lines between which a report stands that comes before its head
+    after = False  # reports follow the closing counts
+    shared = False  # heads that follow each other have one report
+    nest = b""  # parts the names of a test and its subtests: one with failing subtests counts as a suite
+    location: Sequence[bytes] = ()  # looked for in a report, as `message` is
+    message: Sequence[bytes] = ()
+    success = b""  # what a passing run says
+    notes = b""  # lines about the run as a whole
+    starts = b""  # what every run begins with
+    died = b""  # the test in which a process ended that did not exit with 0
+    sure = False  # its heads are known even when nothing closes the report
+    read: Optional[Callable[[_Reading], Tuple[List[_Case], Dict[str, int]]]] = None  # for a format that lines do not tell
 
-    def __init__(self, name: str, match: Sequence[bytes], heads: Sequence[bytes] = (), lists: Sequence[Tuple[bytes, bytes]] = (), closing: Sequence[bytes] = (),
-                 claims: Sequence[str] = ("failed",), suite_claims: Sequence[str] = (), suites: bytes = b"", kinds: Optional[Dict[bytes, str]] = None,
-                 region: bytes = b"", end: bytes = b"", location: Sequence[bytes] = (), message: Sequence[bytes] = (), success: bytes = b"", notes: bytes = b"",
-                 opens: Sequence[bytes] = (), join: bytes = b" ", under: bool = False, sure: bool = False, after: bool = False, shared: bool = False, leave: bytes = b"", nest: bytes = b"", details: Sequence[bytes] = (),
-                 above: bytes = b"", read: Optional[Callable[[_Reading], Tuple[List[_Case], Dict[str, int]]]] = None, starts: bytes = b"",
-                 died: bytes = b"") -> None:  # fmt: skip
-        self.name, self.match, self.heads, self.lists, self.closing = name, match, heads, lists, closing
-        self.claims, self.suite_claims, self.suites, self.kinds = claims, suite_claims, suites, kinds or {}
-        self.region, self.end, self.location, self.message, self.success, self.notes = region, end, location, message, success, notes
-        self.opens, self.join, self.under, self.sure, self.after, self.shared, self.leave, self.nest, self.details, self.above, self.read, self.starts, self.died = opens, join, under, sure, after, shared, leave or end, nest, details, above, read, starts, died
+    def __init__(self, name: str, match: Sequence[bytes], **fields: Any) -> None:
+        """`match` are literals of which one occurs wherever the report does. Raises AttributeError for a field that there is not."""
+        self.name, self.match = name, match
+        for field, value in fields.items():
+            getattr(Runner, field)
+            setattr(self, field, value)
 
 
 class _Case:
@@ -11044,7 +11055,7 @@ class _Report:
         if not row.region:
             return cases
         marks = sorted([(m.start(), row.kinds.get(_group(m, "kind"), "failed")) for m in page.find(row.region)]
-                       + [(m.start(), "") for m in (page.find(row.leave) if row.leave else ())])  # fmt: skip
+                       + [(m.start(), "") for m in (page.find(row.leave or row.end) if row.leave or row.end else ())])  # fmt: skip
         kept = []
         places = [at for at, _ in marks]
         for case in cases:
