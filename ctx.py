@@ -3935,7 +3935,9 @@ class Grant:
         if runs[-1].argv[0] == "printf":  # the host looks at its words whatever a rule says
             return None
         spaced = any("  " in run.text for run in runs)  # which the host makes one blank, so that a pattern may fit no more
-        return first_match([rule for rule in self.rules.allow if (not closed or rule[0] == "exact") and not (spaced and rule[0] == "glob")], runs)
+        return first_match(
+            [rule for rule in self.rules.allow if (not closed or rule[0] == "exact") and not (spaced and rule[0] == "glob")], runs
+        )
 
     def harmless(self, argv: Sequence[str]) -> bool:
         """No rule is enough for a program that means another, or for files that are not the project's."""
