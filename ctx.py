@@ -8676,7 +8676,14 @@ def _pytest_totals(text: bytes) -> Optional[Dict[bytes, int]]:
     return totals if m else None
 
 
-def _pytest_event(at: int, line: bytes) -> Optional[_Event]:
+def _margin(source: Source) -> bytes:
+    """The blanks that a collector put before all lines: four or more, or tabs."""
+    lines = [line for line in source.read(0, 64 * KIB).split(b"\n") if line.strip()]
+    m = rx(rb"(?: {4})+|\t+").match(max(lines, default=b""))  # the line that is indented least
+    return m.group() if m and min(lines).startswith(m.group()) else b""
+
+
+def _pytest_event(at: int, line: bytes, margin: bytes) -> Optional[_Event]:
     text = clean(line)
     m = rx(rb"^(.*?)(=+) (\S.*) (=+)$").match(text)
     if m:
@@ -8690,7 +8697,7 @@ def _pytest_event(at: int, line: bytes) -> Optional[_Event]:
         if m is None or totals is None or not _PYTEST_QUIET.issuperset(totals):
             return None
         prefix, title, ruled = m.group(1), m.group(2), False
-    if prefix and (len(prefix) > 200 or not rx(rb"^(?!E |[>|+ \t]).*[\t |>]$").match(prefix)):
+    if prefix and prefix != margin and (len(prefix) > 200 or not rx(rb"^(?!E |[>|+ \t]).*[\t |>]$").match(prefix)):
         return None  # an excerpt of source or of a message, not a line of a log
     return _Event(at, line, prefix, title, totals, ruled)
 
@@ -8698,6 +8705,7 @@ def _pytest_event(at: int, line: bytes) -> Optional[_Event]:
 def _pytest_events(source: Source) -> Dict[bytes, List[_Event]]:
     """Rulers and closing lines by the shape of the prefix of their lines, in one pass over all bytes."""
     groups: Dict[bytes, List[_Event]] = {}
+    margin = _margin(source)
     seconds, counts = rx(rb" in \d+\.\d\d ?s"), rx(rb"(?:\d [a-z]+(?: [a-z]+)?|no tests [a-z]+|deselected\))(?:\x1b\[[0-9;]*m)*$")
     for base, data in source.line_windows():
         hits = [at for title in _PYTEST_TITLES for at in find_each(data, title)]
@@ -8706,7 +8714,7 @@ def _pytest_events(source: Source) -> Dict[bytes, List[_Event]]:
                 hits.append(at)
         for at in sorted({data.rfind(b"\n", 0, at) + 1 for at in hits}):
             line, _, after = data[at : at + 4000].partition(b"\n")
-            event = _pytest_event(base + at, line) if len(line) < 2000 else None
+            event = _pytest_event(base + at, line, margin) if len(line) < 2000 else None
             below = clean(after.partition(b"\n")[0][len(event.prefix) :]) if event else b""
             if event and (event.kind != "start" or below.startswith(_PYTEST_HEADER)):
                 groups.setdefault(rx(rb"\d").sub(b"0", event.prefix), []).append(event)
@@ -9618,6 +9626,15 @@ def _untasked(text: bytes) -> bytes:
     return rx(_TASK).sub(b"", text) if len(names) > 2 and len(names) * 4 > lines * 3 and turns == len(set(names)) < 20 else text
 
 
+def _unindented(text: bytes) -> bytes:
+    """`text` without the margin of its lines, as a collector puts before all of them: a tool's own is no tab and less than four blanks."""
+    for _ in range(4):
+        if not text.strip() or rx(rb"(?m)^(?! {4}|\t|[ \r]*$)").search(text):
+            break
+        text = rx(rb"(?m)^(?: {4}|\t)").sub(b"", text)
+    return text
+
+
 class _Reading:
     """Lines read closely, in normal form, each behind an LF; the first of them is line `first` of `source`.
 
@@ -9629,7 +9646,8 @@ class _Reading:
 
     def __init__(self, source: Source, first: int, raw: bytes) -> None:
         self.source, self.first = source, first
-        self.text = b"\n" + _untasked(rx(rb"\n(?:##\[(?:error|warning)\]|\[[\w./-]+:[\w:-]+\] |#\d+ \d+\.\d+ )").sub(b"\n", b"\n" + _normal(raw))[1:])
+        plain = _unindented(_normal(_unindented(raw)))  # by a collector, or by what the collector read
+        self.text = b"\n" + _untasked(rx(rb"\n(?:##\[(?:error|warning)\]|\[[\w./-]+:[\w:-]+\] |#\d+ \d+\.\d+ )").sub(b"\n", b"\n" + plain)[1:])
         self._words = _words_of(self.text)
         self._held: Dict[bytes, bool] = {}
         self._starts: Dict[bytes, List[int]] = {}
@@ -10453,7 +10471,7 @@ DIAGNOSTICS: List[Dialect] = [
         (_AT_PATH + rb")" + _AT_COLUMN + rb": (?P<severity>\w+): (?P<message>[^\n]*) \[(?P<code>SC\d+)\]$",),
         severity={b"note": "style"}),
     Dialect("yamllint", (b" error ", b" warning "),
-        (rb" +(?P<line>\d+):(?P<col>\d+) +(?P<severity>error|warning) +(?P<message>\S[^\n]*?)  \((?P<code>[\w-]+)\)$",),
+        (rb" +(?P<line>\d+):(?P<col>\d+) +(?P<severity>error|warning) +(?P<message>\S[^\n]*?) (?: (?=\()|(?=\(syntax\)$))\((?P<code>[\w-]+)\)$",),
         locations=(_HEADING + rb"(?=\n +\d+:\d+ +(?:error|warning) )",),
         sign=rb"^ +\d+:\d+ +(?:error|warning) +\S[^\n]*  \([\w-]+\)$"),
     Dialect("eslint", (b" error ", b" warning "),
@@ -10478,7 +10496,7 @@ DIAGNOSTICS: List[Dialect] = [
         (_AT_PATH + rb")" + _AT_COLUMN + rb": \[(?P<severity>error|warning)\] (?P<message>[^\n]*?)(?: \((?P<code>[\w-]+)\))?$",)),
     Dialect("yamllint", (b"::error file=", b"::warning file="),
         (rb"::(?P<severity>error|warning) file=(?P<path>[^,\n]+),line=(?P<line>\d+),col=(?P<col>\d+)::(?P=line):(?P=col) "
-            rb"\[(?P<code>[\w-]+)\] " + _REST,)),
+            rb"(?:\[(?P<code>[\w-]+)\] )?" + _REST,)),
     Dialect("oxlint", ("─[".encode(), b",-["), (_FRAMED,), severity=_GLYPHS, more=rb" |$",
         summary=(rb"Found (?P<warnings>\d+) warnings? and (?P<errors>\d+) errors?\.$",), success=rb"Found 0 warnings and 0 errors\.$",
         sign=rb"^Finished in \S+ on \d+ files? (?:with \d+ rules )?using "),
@@ -10570,6 +10588,8 @@ DIAGNOSTICS: List[Dialect] = [
             + rb": (?P<severity>fatal error|error|warning|internal compiler error|style|performance|portability): (?P<message>[^\n]*?(?: \["
             rb"(?P<code>-W[^\]\n]+|[a-z][\w.,-]+)\])?)$",
         _AT_PATH + _C_FILE + _AT_COLUMN + rb":\n\n[^\n]*\n[^\n]*\n(?P<severity>Error|Warning|Fatal Error): (?P<message>[^\n]*?(?: \[(?P<code>-W[^\]\n]+)\])?)$",
+        rb"(?P<path><(?:stdin|command-line|built-in)>)" + _AT_LINE + rb": (?P<severity>fatal error|error|warning): (?P<message>[^\n]*?(?: \[(?P<code>-W[^\]\n]+)\])?)$",
+        rb"(?P<severity>fatal error): (?P<identity>too many errors emitted, stopping now)[^\n]*$",
         rb"(?P<identity>(?:[\w./+-]*[/-])?(?:cc1(?:plus|obj)?|gcc|g\+\+|cc|c\+\+|clang(?:\+\+)?|lto1|lto-wrapper|"
             rb"f951|gfortran)(?:-\d+)?): (?P<severity>fatal error|error|warning): (?!ld returned|linker command)" + _REST),
         summary=(rb"(?:(?P<warnings>\d+) warnings?)?(?: and )?(?:(?P<errors>\d+) errors?)? generated\.$",),
@@ -10580,7 +10600,8 @@ DIAGNOSTICS: List[Dialect] = [
         (rb"(?:[^\s:]*ld[^\s:]*: )?(?P<location>(?:[A-Za-z]:[\\/])?[^\s:][^\n]{0,400}?(?::\(\.[^)\n]*\)|:\d+)): (?:error: )?"
             rb"(?P<identity>(?:undefined reference to|multiple definition of) [^;\n]*)(?:; [^\n]*)?$",
         rb"(?:[^\s:]*ld[^\s:]*: (?:error: )?)(?P<location>[^\s:][^:\n]{0,400}): (?P<identity>(?:undefined reference to|"
-            rb"multiple definition of) [^;\n]*)(?:; [^\n]*)?$", rb"[^\s:]*ld[^\s:]*: (?P<identity>cannot find [^\n]*)",
+            rb"multiple definition of) [^;\n]*)(?:; [^\n]*)?$",
+        rb"(?P<location>[^\s:][^:\n]{0,400}\.o:[^:\n]+:function [^\n]{1,400}?): error: (?P<identity>undefined reference to [^\n]*)$", rb"[^\s:]*ld[^\s:]*: (?P<identity>cannot find [^\n]*)",
         rb"(?:[^\s:]*ld[^\s:]*|mold|wild): error: (?P<identity>(?:undefined|duplicate)[^\n]* symbol[^\n]*)(?:\n>>> "
             rb"(?:referenced by|defined at) (?P<location>[^\n]+))?",
         rb"Undefined symbols? for architecture \w+:\n  \"?(?P<identity>[^\n]+?)\"?, referenced from:",
@@ -11830,8 +11851,9 @@ def _of_junit(page: _Reading) -> Optional[Evidence]:
         if not tests:
             continue
         claims = _junit_claims(bare[start:end])
+        counted = 0 <= claims <= tests  # who counts more than there are, as biome, counts some as failures and as errors
         evidence.totals["tests"] = evidence.totals.get("tests", 0) + tests
-        evidence.totals["failed"] = evidence.totals.get("failed", 0) + (claims if claims >= 0 else len(named))
+        evidence.totals["failed"] = evidence.totals.get("failed", 0) + (claims if counted else len(named))
         evidence.facts += named
         evidence.span.append((page.source.name, page.line(start), page.line(end - 1)))
         evidence.unsure = evidence.unsure if whole else "the report's end is missing"
@@ -11888,7 +11910,14 @@ def _junit_fact(page: _Reading, case: Match[bytes], problem: Match[bytes]) -> Fa
     name = b"::".join(filter(None, (names.get(b"classname"), names.get(b"name"))))
     lines = [line.strip() for line in (said.get(b"message") or body or said.get(b"type", b"")).split(b"\n")]
     message = next((line for line in lines if line and not line.startswith(name)), lines[0]) or problem.group(1)
-    place = b":".join(filter(None, (names[b"file"], names.get(b"line")))) if names.get(b"file") else _frame((rb"(?:file://)?(?P<location>[\w./\\-]+\.[A-Za-z]\w*:\d+)",), body)
+    suite = rx(rb"(?s)<testsuite\b" + _XML_ATTRIBUTES + b">").match(page.text, page.text.rfind(b"<testsuite", 0, case.start()))
+    linted = _attributes(suite.group(1)) if suite else {}
+    at = rx(rb"line (\d+), col (\d+), ").match(body)  # where eslint says it; others do in the attributes
+    if linted.get(b"package", b"").startswith(b"org.") and (at or names.get(b"line")):
+        place = b":".join(filter(None, (linted.get(b"name", b""), *(at.groups() if at else (names.get(b"line"), names.get(b"column"))))))
+        name = place + b" " + names.get(b"name", b"")
+    else:
+        place = b":".join(filter(None, (names[b"file"], names.get(b"line")))) if names.get(b"file") else _frame((rb"(?:file://)?(?P<location>[\w./\\-]+\.[A-Za-z]\w*:\d+)",), body)
     first, last = page.line(case.start()), page.line(case.end() - 1)
     return Fact("failed", name, place, message, page.source.name, first, last, value=_OWN["failed"])
 
@@ -13584,7 +13613,7 @@ PACKAGING: List[Dialect] = [
     Dialect("go-mod", (b"go: ", b" imports"),
         (rb"go: (?P<message>(?:module )?(?P<identity>[\w./-]+\.[\w./-]+" rb"(?:@[^\s:]+)?):? [^\n]+)",
         rb"\t(?P<message>(?P<identity>\S+\.\S+): (?:module |cannot find module |no required module )[^\n]*)",
-        rb"(?P<path>\S*go\.(?:mod|work)):(?P<line>\d+): " + _REST,
+        rb"(?P<path>\S*go\.(?:mod|work))" + _AT_LINE + rb": " + _REST,
         rb"go: (?P<message>(?:updates to go\.(?:mod|sum)|inconsistent|cannot find|go\.mod)[^\n]*)"), severity={b"": "package"},
         sign=rb"^go: (?:module |updates |inconsistent|cannot find|errors parsing |finding module for package |[\w./-]+@\S+: |[\w./-]+: (?:no matching|module|invalid|"
             rb"unrecognized))", more=rb"\t"),

@@ -208,6 +208,9 @@ VARIANTS = {
         if data
         else data
     ),
+    "indented": per_line(lambda number: b"        "),
+    "indented_stamped": per_line(lambda number: b"2026-11-30T10:00:%02d.1234567Z     " % (number % 60)),
+    "tabbed": per_line(lambda number: b"\t"),
     "coloured": per_line(lambda number: b"\x1b[36m" if number % 2 else b"\x1b[0m"),
 }
 
