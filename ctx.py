@@ -10216,6 +10216,9 @@ _JSON_TOOLS: List[Tuple[str, Sequence[str], Sequence[str]]] = [
     ("bandit", ("test_id", "issue_text"), ("filename", "line_number", "col_offset", "test_id", "issue_text", "issue_severity")),
     ("sqlfluff", ("start_line_no", "description"), ("filepath", "start_line_no", "start_line_pos", "code", "description", "")),
     ("diagnostics", ("annotation_level", "start_line"), ("file|path", "start_line", "start_column", "title", "message", "annotation_level")),
+    ("diagnostics", ("engineId", "primaryLocation"),
+     ("primaryLocation.filePath", "primaryLocation.textRange.startLine", "primaryLocation.textRange.startColumn+", "ruleId",
+      "primaryLocation.message", "severity")),
     ("biome", ("category", "location", "advices"),
      ("location.path", "location.start.line", "location.start.column", "category", "message", "severity")),
     ("oxlint", ("labels", "filename"), ("filename", "labels.0.span.line", "labels.0.span.column", "code", "message", "severity")),
@@ -10224,7 +10227,7 @@ _JSON_TOOLS: List[Tuple[str, Sequence[str], Sequence[str]]] = [
     ("markdownlint", ("ruleNames", "lineNumber"),
      ("fileName", "lineNumber", "errorRange.0", "ruleNames.0", "ruleDescription", "severity")),
 ]  # fmt: skip
-_JSON_LITERALS = (b'"line"', b'"line_number"', b'"start_line"', b'"start_line_no"', b'"begin"', b'"row"', b'"Line"', b'"lineNumber"', b'"line_start"')
+_JSON_LITERALS = (b'"line"', b'"line_number"', b'"start_line"', b'"start_line_no"', b'"begin"', b'"row"', b'"Line"', b'"lineNumber"', b'"line_start"', b'"startLine"')
 _JSON_REPORT = Dialect("", _JSON_LITERALS, (), severity={b"2": "error", b"1": "warning", b"HIGH": "error", b"MEDIUM": "warning", b"LOW": "style"})  # eslint's numbers
 
 
@@ -10280,7 +10283,7 @@ def _json_diagnostics(value: Any, around: Any = None, depth: int = 0) -> Iterato
     """(tool, where things are, object, the object around that names a file) of every diagnostic inside `value`, in order."""
     if isinstance(value, dict):
         for name, keys, places in _JSON_TOOLS:
-            if all(key in value for key in keys) and (isinstance(value.get(places[4]), str)):
+            if all(key in value for key in keys) and _json_text(value, places[4]):
                 yield name, places, value, around
                 return
         if any(isinstance(value.get(key), str) for key in ("filePath", "filepath", "path", "file", "filename", "source")):
@@ -10706,12 +10709,13 @@ ANY_DIAGNOSTICS: List[Dialect] = [
     Dialect("diagnostics", (b"::error ", b"::warning ", b"::notice "),
         (rb"::(?P<severity>error|warning|notice(?= [^:\n]*\bf(?:ile)?=)) (?:(?:(?:file|f)=(?P<path>[^,:\n]+)|line=(?P<line>\d+)|col=(?P<col>\d+)|title=(?P<code>(?:(?! (?:>|\xe2\x80\xba) )[^,:\n])*[^,:\s])(?=[,:])|(?!title=)\w+=[^,:\n]*),?)+::"
             rb"(?P<message>(?:(?!%0A)[^\n])+)",), severity={b"notice": "style"}),
-    Dialect("diagnostics", (b" ==> ", b"% confidence)", b" imported but unused", b"undefined name", b"is assigned to but never used", b" in public ", b" in private ", b" at module level:", b": D00", b"] [",
+    Dialect("diagnostics", (b" imported but unused", b"undefined name", b"is assigned to but never used", b"redefinition of unused", b"f-string is missing"),
+        (_AT_PATH + rb"\.pyi?)" + _AT_COLUMN + rb":? (?!error|warning|note|[A-Z]+\d+:? )" + _REST,),
+        sign=_NEAR_BY + rb":\d+:\d+:? (?:[^\n]*(?:imported but unused$|unable to detect undefined names$|assigned to but never used$)|undefined name |redefinition of unused |f-string is missing)"),
+    Dialect("diagnostics", (b" ==> ", b"% confidence)", b" in public ", b" in private ", b" at module level:", b": D00", b"] [",
         b"Imports are incorrectly", b"Error: ", b"PHP "),
         (_AT_PATH + rb"):(?P<line>\d+): (?P<message>(?P<code>[\w'-]+) ==> [^\n]+)",
         _AT_PATH + rb"\.pyi?):(?P<line>\d+): (?P<message>[^\n]+) \(\d+% confidence(?:, \d+ lines?)?\)$",
-        _AT_PATH + rb"\.pyi?)" + _AT_COLUMN + rb": (?P<message>(?:[^\n]*imported but unused|(?:'from [^\n]* import \*' used; unable to detect )?undefined names?\b"
-            rb"|local variable [^\n]* is assigned to but never used|redefinition of unused |f-string is missing)[^\n]*)",
         _AT_PATH + rb"\.pyi?):(?P<line>\d+) (?:in|at) [^\n]+:\n {8}(?P<code>D\d{3}): " + _REST,
         _AT_PATH + rb"):(?P<line>\d+): (?P<code>D\d{3}) " + _REST,
         _AT_PATH + _C_FILE + rb":(?P<line>\d+):  (?P<message>[^\n]+)  \[(?P<code>\w+/\w+)\] \[\d\]$",
@@ -13528,6 +13532,7 @@ PACKAGING: List[Dialect] = [
         (rb" *\xc3\x97 (?P<identity>(?:Building|Preparing|Getting requirements|Running setup\.py|"
             rb"python setup\.py)[^\n]*?) did not run successfully\.(?:\n(?! *\[end of output\])[^\n]*){1,400}?\n +"
             rb"(?P<message>\S[^\n]*)\n +\[end of output\]",
+        rb"\xc3\x97 (?P<identity>[^\n]+) did not run successfully\.\n\xe2\x94\x82 (?P<message>exit code: \d+)\n\xe2\x95\xb0\xe2\x94\x80> See above",
         rb"ERROR: Cannot install (?P<identity>[^\n]+?) because "
             rb"(?P<message>these package versions have conflicting dependencies[^\n]*|[^\n]*)",
         rb" +(?P<identity>(?:The user requested(?: \(constraint\))? \S[^\n]*|\S+ (?:\S+ )?depends on [^\n]+))$",
@@ -13590,15 +13595,17 @@ PACKAGING: List[Dialect] = [
         (rb" *(?:\xc3\x97|error:) (?P<message>No solution found[^\n]*)(?:\n[^\n]*?\b(?:versions? of|depends? on|"
             rb"requires?) (?P<identity>\S+?)[,.]?(?=\s|$))?",
         rb" *\xc3\x97 (?P<message>Failed to [^\n]*?`(?P<identity>[^`\n]+)`[^\n]*)",
-        rb"error: (?P<message>(?:Failed|No |Distribution|The lockfile|Request failed|Package)[^\n]*)",
+        rb"error: (?P<message>(?:Failed|No |Distribution|The lockfile|The build backend|Unable to|Request failed|Package)[^\n]*)",
         rb"The package `(?P<identity>[^`\n]+)` (?P<message>[^\n]+)"), severity={b"": "package"},
         summary=(rb"Found (?P<incompatibilities>\d+) incompatibilit(?:y|ies)$",), claims=("incompatibilities",), more=rb"[ \t]",
         sign=rb"No solution found when resolving|\xe2\x95\xb0\xe2\x94\x80\xe2\x96\xb6 |^(?:Resolved|Audited|Installed|"
-            rb"Prepared|Using CPython) |^Found \d+ incompatibilit", success=rb"(?:Installed|Audited|Uninstalled) \d+ packages? in |All installed packages are compatible$"),
+            rb"Prepared|Using C?Python) |^  cause: (?:The build backend|Call to) |^Found \d+ incompatibilit", success=rb"(?:Installed|Audited|Uninstalled) \d+ packages? in |All installed packages are compatible$"),
     Dialect("poetry", (b"version solving failed", b"Because "),
         (rb" *(?P<message>(?:Because|So, because) [^\n]*?(?:depends on|requires|depends on both|no versions of) "
             rb"(?P<identity>[^\s]+(?: \([^)\n]*\))?)[^\n]*)",), severity={b"": "package"}, sign=rb"version solving failed",
         more=rb" *(?:and|so|thus|Thus) |$"),
+    Dialect("poetry", (b"Could not find a matching version of package ",),
+        (rb"(?P<message>Could not find a matching version of package (?P<identity>\S+))",), severity={b"": "package"}),
     Dialect("poetry", (b"Poetry configuration is invalid",), (rb" +- (?P<message>\S[^\n]*)",), severity={b"": "package"},
         sign=_NEAR_BY + rb"^The Poetry configuration is invalid:$"),
     Dialect("cargo", (b"error: failed to ", b"error: no matching package", b"error: the lock file", b"error: package `", b".toml:"),
@@ -13617,8 +13624,8 @@ PACKAGING: List[Dialect] = [
         rb"go: (?P<message>(?:updates to go\.(?:mod|sum)|inconsistent|cannot find|go\.mod)[^\n]*)"), severity={b"": "package"},
         sign=rb"^go: (?:module |updates |inconsistent|cannot find|errors parsing |finding module for package |[\w./-]+@\S+: |[\w./-]+: (?:no matching|module|invalid|"
             rb"unrecognized))", more=rb"\t"),
-    Dialect("bundler", (b"Could not find gem", b"Bundler could not", b"Could not find compatible"),
-        (rb"(?P<message>Could not find gem '(?P<identity>[^'\n]+)'[^\n]*)",
+    Dialect("bundler", (b"Could not find gem", b"Bundler could not", b"Could not find compatible", b"Could not find a valid gem"),
+        (rb"ERROR:  (?P<message>Could not find a valid gem '(?P<identity>[^'\n]+)'[^\n]*)", rb"(?P<message>Could not find gem '(?P<identity>[^'\n]+)'[^\n]*)",
         rb"(?P<message>Bundler could not find compatible versions for gem \"(?P<identity>[^\"\n]+)\"[^\n]*)",
         rb"Because (?P<message>[^\n]*? depends on (?P<identity>[\w-]+)[^\n]*)"), severity={b"": "package"},
         success=rb"Bundle (?:complete|updated)!|The Gemfile's dependencies are satisfied"),
