@@ -12493,42 +12493,51 @@ def _hub_list(page: _Page) -> List[Evidence]:
 
 # ── logs ──
 
-_LEVEL = rb"(?m)^[^\n]{0,80}?[\s\[<(|=\"](TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|CRITICAL|FATAL|SEVERE)[\s\]>):|,\"]"
-_LOGS: List[Tuple[bytes, bytes]] = [  # how each line starts; what to count, if not the level
-    (rb"\S+ \S+ \S+ \[\d\d/\w{3}/\d{4}:[^\]\n]+\] \"", rb"(?m)^[^\n]*?\" ([1-5]\d\d) (?:\d+|-)"),
-    (rb"(?:<\d+>)?[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \S+ [^\s:]+(?:\[\d+\])?: ", b""),
-    (rb"\[?\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d\S*[\s\]]", b""),
-    (rb"(?:\[|<)?(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|CRITICAL|FATAL|SEVERE)[\s\]>:|]", b""),
+_LEVEL = (
+    rb"(?m)^(?:[^\n]{0,80}?[ \t\[<(|=:\"])?(TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|CRITICAL|FATAL|SEVERE"
+    rb"|(?<=[\[=:])(?:trace|debug|info|notice|warn|warning|error|crit|critical|alert|emerg|fatal|panic))[\s\]>):|,\"]"
+)
+_STATUS = rb"(?m)^[^\n]*?\" ([1-5]\d\d) (?:\d+|-)"
+_LOGS: List[Tuple[bytes, bytes]] = [  # how each line starts; what to count
+    (rb"\S+ \S+ \S+ \[\d\d/\w{3}/\d{4}:[^\]\n]+\] \"", _STATUS),
+    (rb"(?:<\d+>)?[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \S+ [^\s:]+(?:\[\d+\])?: ", _LEVEL),
+    (rb"\[?\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d\S*[\s\]]", _LEVEL),
+    (rb"\[(?:[A-Z][a-z]{2} )?[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d\S* \d{4}\] ", _LEVEL),
+    (rb"(?:time|ts|timestamp|t)=(?:\"[^\"\n]*\"|\S+) |(?:level|lvl)=\w+ ", _LEVEL),
+    (rb"(?:\[|<)?(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|CRITICAL|FATAL|SEVERE)[\s\]>:|]", _LEVEL),
 ]
 
 
-def _log_format(page: _Page) -> Optional[Tuple[bytes, bytes]]:
-    """How nearly all lines of a log start, and what is counted in them; None when it is none."""
-    head = [line for line in page.lines[:2000] if line]
+def _log_format(lines: Sequence[bytes]) -> Tuple[bytes, bytes]:
+    """How nearly all lines of a log start, and what is counted in them; nothing when it is none."""
+    head = [line for line in lines[:2000] if line]
     fits = (row for row in _LOGS if sum(1 for line in head if rx(row[0]).match(line)) * 10 >= 9 * len(head))
-    return next(fits, None) if len(head) >= 20 else None
+    return next(fits, (b"", b"")) if len(head) >= 20 else (b"", b"")
 
 
 def _log(page: _Page) -> List[Evidence]:
     """Access logs, syslog, levelled and timestamped logs: how many lines of each level or status. What is odd in them, the text profile knows."""
-    start, counted = _log_format(page) or (b"", b"")
+    text = _unindented(page.text)
+    lines = page.lines if text is page.text else text.split(b"\n")[: len(page.lines)]
+    start, counted = _log_format(lines)
     if not start:
         return []
     counts: Dict[str, int] = {}
-    for match in rx(counted or _LEVEL).finditer(page.text):
-        name = match.group(1).decode() if not counted else "%sxx" % match.group(1)[:1].decode()
+    for match in rx(counted).finditer(text):
+        name = match.group(1).decode()
+        name = name[:1] + "xx" if name.isdigit() else name
         counts[name] = counts.get(name, 0) + 1
     shapes: Dict[bytes, int] = {}
-    for line in page.lines if not counted and len(page.lines) <= 50_000 else ():
+    for line in lines if counted is _LEVEL and len(lines) <= 50_000 else ():
         shape = _shape(rx(start).sub(b"", line, 1))
         shapes[shape] = shapes.get(shape, 0) + 1
-    totals = {"lines": len(page.lines), **dict(sorted(counts.items()))}
+    totals = {"lines": len(lines), **dict(sorted(counts.items()))}
     rows = [page.row("template", shape, "×%d".encode() % count, 0, 0, count) for shape, count in shapes.items() if count > 1]
     evidence = page.evidence("log", rows if len(rows) <= 12 else (), totals)
     evidence.quotes = evidence.quotes[:3]
-    for match in rx(rb"(?m)^[^\n]*?\" 5\d\d [^\n]*").finditer(page.text) if counted and counts.get("5xx", 0) * 50 <= len(page.lines) else ():
+    for match in rx(rb"(?m)^[^\n]*?\" 5\d\d [^\n]*").finditer(text) if 0 < counts.get("5xx", 0) * 50 <= len(lines) else ():
         if len(evidence.quotes) < 23:
-            evidence.quotes.append(page.quote(page.text.count(b"\n", 0, match.start()) + 1, 8.0))
+            evidence.quotes.append(page.quote(text.count(b"\n", 0, match.start()) + 1, 8.0))
     return [evidence]
 
 
@@ -12542,7 +12551,7 @@ def _search(page: _Page) -> List[Evidence]:
     lines, hits = page.lines, 0
     rows: Dict[bytes, List[int]] = {}
     others = context = odd = n = 0
-    if _log_format(page):
+    if _log_format(page.lines)[0]:
         return []
     while n < len(lines):
         line = lines[n]
@@ -12946,7 +12955,9 @@ def _aligned(page: _Page) -> List[Evidence]:
             return [] if any(line[at - 1 : at].strip() for at in starts[1:]) else [line[a:b].strip().encode() for a, b in zip(starts, [*starts[1:], 10**6])]
 
     columns, bad = cells(header), []
+    parted = ruled and "|" not in header and b"" in map(bytes.strip, lines[2:last])  # by blank lines, as sqlite does where a value has several lines
     rows = ((n, row) for n, row in ((n, cells(line)) for n, line in body if line) if row or bad.append(n))  # type: ignore[func-returns-value]
+    rows = (row for row in rows if not (parted and not row[1][0] and lines[row[0] - 2].strip()))
     evidence = _table_evidence(page, rows, columns)
     total, ragged = evidence.totals["rows"], evidence.totals.get("odd rows", 0)
     if total < 2 or ragged * 50 > total or bad and (not ruled or len(bad) * 50 > total):
@@ -14548,7 +14559,7 @@ def known_evidence(sources: List[Source], status: Optional[int], rows: Sequence[
     told = [evidence for evidence in found if evidence.profile != "ctx/v1"]
     if not found:
         found = told = parse_content(sources, status)
-    taken = [span for evidence in found if not evidence.unsure for span in evidence.span]
+    taken = [span for evidence in found if not evidence.unsure and evidence.profile not in _READ_AGAIN for span in evidence.span]
     if told and not any(evidence.unsure for evidence in told) and (status == 0 or covered(sources, taken)):
         return found
     return found + [parse_text(sources, status, taken)]
