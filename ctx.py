@@ -9629,7 +9629,7 @@ def _untasked(text: bytes) -> bytes:
 def _unindented(text: bytes) -> bytes:
     """`text` without the margin of its lines, as a collector puts before all of them: a tool's own is no tab and less than four blanks."""
     for _ in range(4):
-        if not text.strip() or rx(rb"(?m)^(?! {4}|\t|[ \r]*$)").search(text):
+        if not text or text.isspace() or rx(rb"(?m)^(?! {4}|\t|[ \r]*$)").search(text):
             break
         text = rx(rb"(?m)^(?: {4}|\t)").sub(b"", text)
     return text
@@ -10671,8 +10671,10 @@ DIAGNOSTICS: List[Dialect] = [
         rb"\* What went wrong:\n(?P<message>(?P<step>Execution failed for task '[^'\n]+'|[^\n]+)[^\n]*)"),
         success=rb"BUILD SUCCESSFUL in ", sign=rb"^FAILURE: Build |^BUILD (?:FAILED|SUCCESSFUL) in |^> Task :", more=rb">|$"),
     Dialect("webpack", (b"ERROR in ", b"WARNING in "),
-        (rb"(?P<severity>ERROR|WARNING) in (?P<path>(?:[A-Za-z]:)?[^\s:][^:\s]*)(?:[ :](?P<line>\d+):(?P<col>\d+)"
-            rb"(?:-[\d:]+)?)?\n(?:\[tsl\][^\n]*\n)?(?P<message>[^\n]+)",
+        (rb"(?P<severity>ERROR|WARNING) in [^\n]+\n(?:[^\n]*\d+:[\d:-]+\n)?\[tsl\] (?:ERROR|WARNING) in (?P<path>[^\n(]+)\((?P<line>\d+),(?P<col>\d+)\)\n"
+            rb" +(?P<code>TS\d+): " + _REST,
+        rb"(?P<severity>ERROR|WARNING) in (?P<path>(?:[A-Za-z]:)?[^\s:][^:\s]*)(?:[ :](?P<line>\d+):(?P<col>\d+)"
+            rb"(?:-[\d:]+)?)?\n(?P<message>[^\n]+)",
         rb"(?P<severity>ERROR|WARNING) in (?P<message>(?P<identity>[^\n]+))"),
         summary=(rb"webpack [\d.]+ compiled with (?:(?P<errors>\d+) errors?)?(?: and )?(?:(?P<warnings>\d+) warnings?)?",),
         success=rb"webpack [\d.]+ compiled successfully|webpack compiled successfully", more=rb"[^\nEWw]|$",
@@ -10680,14 +10682,15 @@ DIAGNOSTICS: List[Dialect] = [
             rb"build failed)"),
     Dialect("esbuild", (b"[ERROR] ", b"[WARNING] "),
         (rb"(?:\xe2\x9c\x98|X|\xe2\x96\xb2|\xe2\x9a\xa0) \[(?P<severity>ERROR|WARNING)\] (?P<message>[^\n]+)(?:\n+ +"
-            rb"(?P<path>[^:\s][^:\n]*)" + _AT_COLUMN + rb":)?",), summary=(rb"(?P<errors>\d+) errors?$",
+            rb"(?P<path>[^:\s][^:\n]*)" + _AT_COLUMN + rb":)?", _AT_PATH + rb")" + _AT_COLUMN + rb": (?P<severity>ERROR|WARNING): " + _REST),
+        repeats=True, summary=(rb"(?:all )?(?:\d+ of )?(?P<warnings>\d+) warnings? and (?:all )?(?:\d+ of )?(?P<errors>\d+) errors? shown", rb"(?P<errors>\d+) errors?$",
         rb"(?P<warnings>\d+) warnings? and (?P<errors>\d+) errors?$", rb"(?P<warnings>\d+) warnings?$"),
         sign=rb"^(?:\xe2\x9c\x98|X|\xe2\x96\xb2) \[(?:ERROR|WARNING)\] ", more=rb"[ \t]|$"),
     Dialect("rollup", (b"[!] ",),
         (rb"\[!\] (?:\([^)\n]*\) )?(?P<message>\w*Error: [^\n]+)(?:\n(?:https?:[^\n]*\n)?(?P<path>[^\s(][^(\n]*?)"
             rb"(?: \((?P<line>\d+):(?P<col>\d+)\))?$)?",)),
     Dialect("vite", (b"error during build", b"\xe2\x95\xad\xe2\x94\x80["),
-        (rb"\[(?P<code>[A-Z][A-Z_]+)\] (?P<message>[^\n]+)\n +\xe2\x95\xad\xe2\x94\x80\[ (?P<path>[^\n]+?)" + _AT_COLUMN + rb" \]",
+        (rb"(?:\[(?P<code>[A-Z][A-Z_]+)\] )?(?P<message>\S[^\n]*)\n +\xe2\x95\xad\xe2\x94\x80\[ (?P<path>[^\n]+?)" + _AT_COLUMN + rb" \]",
         rb"error during build:\n(?!Build failed)(?P<message>[^\n]+)(?:\n(?:[^\n]*\n){0,3}?file: (?P<path>[^\n:]+)"
             rb"(?::(?P<line>\d+):(?P<col>\d+))?)?"), success=rb"\xe2\x9c\x93 built in ", sign=rb"^error during build|^vite v\d|^ ERROR  Build failed with \d+ error",
         more=rb"[^\n]|$"),

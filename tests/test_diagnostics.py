@@ -584,6 +584,19 @@ SAID = {  # by real tools, as they are spelt: the facts, each identity with its 
         "go: errors parsing go.mod:\n/w/go.mod:6:2: require a.com/e: version \"v9.9.9\" invalid: should be v0 or v1, not v9\n",
         {"/w/go.mod:6:2": "/w/go.mod:6:2"},
     ),
+    "ts-loader of webpack": (
+        "ERROR in /w/src/a.ts\n1:9-13\n[tsl] ERROR in /w/src/a.ts(1,10)\n      TS2305: no export.\n\n"
+        "ERROR in /w/src/s.ts\n./src/s.ts 3:5-6\n[tsl] ERROR in /w/src/s.ts(3,6)\n      TS1109: Expression expected.\n\nwebpack 5.1.0 compiled with 2 errors in 9 ms\n",
+        {"/w/src/a.ts:1:10 TS2305": "/w/src/a.ts:1:10", "/w/src/s.ts:3:6 TS1109": "/w/src/s.ts:3:6"},
+    ),
+    "vite": (
+        "error during build:\nBuild failed with 1 error:\n\n[builtin:vite-transform] Unexpected token\n   ╭─[ src/s.ts:3:6 ]\n   │\n 3 │   c: ,\n",
+        {"src/s.ts:3:6": "src/s.ts:3:6"},
+    ),
+    "tsup": (
+        '✘ [ERROR] Unexpected ","\n\n    src/s.ts:3:5:\n      3 │   c: ,\n\nError: Build failed with 1 error:\nsrc/s.ts:3:5: ERROR: Unexpected ","\n',
+        {"src/s.ts:3:5": "src/s.ts:3:5"},
+    ),
     "poetry add": ("\nCould not find a matching version of package nosuch-zz\n", {"nosuch-zz": ""}),
     "gem install": ("ERROR:  Could not find a valid gem 'nosuch_zz' (>= 0), here is why:\n          Unable to download data\n", {"nosuch_zz": ""}),
     "uv build": (
@@ -595,6 +608,11 @@ SAID = {  # by real tools, as they are spelt: the facts, each identity with its 
         {"git clone --quiet https://h/x.git": ""},
     ),
 }  # fmt: skip
+
+
+def test_what_esbuild_does_not_show_is_counted():
+    (evidence,) = parse("✘ [ERROR] no\n\n    a.ts:3:5:\n\n0 of 2 warnings and 1 of 3 errors shown (disable the message limit)\n".encode())
+    assert (len(evidence.facts), evidence.claimed, evidence.totals) == (1, 5, {"warnings": 2, "errors": 3})
 
 
 @pytest.mark.parametrize("tool", SAID)
