@@ -597,6 +597,10 @@ SAID = {  # by real tools, as they are spelt: the facts, each identity with its 
         '✘ [ERROR] Unexpected ","\n\n    src/s.ts:3:5:\n      3 │   c: ,\n\nError: Build failed with 1 error:\nsrc/s.ts:3:5: ERROR: Unexpected ","\n',
         {"src/s.ts:3:5": "src/s.ts:3:5"},
     ),
+    "biome ci": (
+        "src/a b.js format ━━━━━━━━━━\n\n  ✖ File content differs from formatting output\n  \n    1 1 │   const a = 1;\n\nChecked 4 files in 8ms. No fixes applied.\nFound 1 error.\n",
+        {"src/a b.js format": "src/a b.js"},
+    ),
     "poetry add": ("\nCould not find a matching version of package nosuch-zz\n", {"nosuch-zz": ""}),
     "gem install": ("ERROR:  Could not find a valid gem 'nosuch_zz' (>= 0), here is why:\n          Unable to download data\n", {"nosuch_zz": ""}),
     "uv build": (
