@@ -8856,7 +8856,14 @@ def _pytest_totals(text: bytes) -> Optional[Dict[bytes, int]]:
     return totals if m else None
 
 
-def _pytest_event(at: int, line: bytes) -> Optional[_Event]:
+def _margin(source: Source) -> bytes:
+    """The blanks that a collector put before all lines: four or more, or tabs."""
+    lines = [line for line in source.read(0, 64 * KIB).split(b"\n") if line.strip()]
+    m = rx(rb"(?: {4})+|\t+").match(max(lines, default=b""))  # the line that is indented least
+    return m.group() if m and min(lines).startswith(m.group()) else b""
+
+
+def _pytest_event(at: int, line: bytes, margin: bytes) -> Optional[_Event]:
     text = clean(line)
     m = rx(rb"^(.*?)(=+) (\S.*) (=+)$").match(text)
     if m:
@@ -8870,7 +8877,7 @@ def _pytest_event(at: int, line: bytes) -> Optional[_Event]:
         if m is None or totals is None or not _PYTEST_QUIET.issuperset(totals):
             return None
         prefix, title, ruled = m.group(1), m.group(2), False
-    if prefix and (len(prefix) > 200 or not rx(rb"^(?!E |[>|+ \t]).*[\t |>]$").match(prefix)):
+    if prefix and prefix != margin and (len(prefix) > 200 or not rx(rb"^(?!E |[>|+ \t]).*[\t |>]$").match(prefix)):
         return None  # an excerpt of source or of a message, not a line of a log
     return _Event(at, line, prefix, title, totals, ruled)
 
@@ -8878,6 +8885,7 @@ def _pytest_event(at: int, line: bytes) -> Optional[_Event]:
 def _pytest_events(source: Source) -> Dict[bytes, List[_Event]]:
     """Rulers and closing lines by the shape of the prefix of their lines, in one pass over all bytes."""
     groups: Dict[bytes, List[_Event]] = {}
+    margin = _margin(source)
     seconds, counts = rx(rb" in \d+\.\d\d ?s"), rx(rb"(?:\d [a-z]+(?: [a-z]+)?|no tests [a-z]+|deselected\))(?:\x1b\[[0-9;]*m)*$")
     for base, data in source.line_windows():
         hits = [at for title in _PYTEST_TITLES for at in find_each(data, title)]
@@ -8886,7 +8894,7 @@ def _pytest_events(source: Source) -> Dict[bytes, List[_Event]]:
                 hits.append(at)
         for at in sorted({data.rfind(b"\n", 0, at) + 1 for at in hits}):
             line, _, after = data[at : at + 4000].partition(b"\n")
-            event = _pytest_event(base + at, line) if len(line) < 2000 else None
+            event = _pytest_event(base + at, line, margin) if len(line) < 2000 else None
             below = clean(after.partition(b"\n")[0][len(event.prefix) :]) if event else b""
             if event and (event.kind != "start" or below.startswith(_PYTEST_HEADER)):
                 groups.setdefault(rx(rb"\d").sub(b"0", event.prefix), []).append(event)
@@ -9798,6 +9806,15 @@ def _untasked(text: bytes) -> bytes:
     return rx(_TASK).sub(b"", text) if len(names) > 2 and len(names) * 4 > lines * 3 and turns == len(set(names)) < 20 else text
 
 
+def _unindented(text: bytes) -> bytes:
+    """`text` without the margin of its lines, as a collector puts before all of them: a tool's own is no tab and less than four blanks."""
+    for _ in range(4):
+        if not text or text.isspace() or rx(rb"(?m)^(?! {4}|\t|[ \r]*$)").search(text):
+            break
+        text = rx(rb"(?m)^(?: {4}|\t)").sub(b"", text)
+    return text
+
+
 class _Reading:
     """Lines read closely, in normal form, each behind an LF; the first of them is line `first` of `source`.
 
@@ -9809,7 +9826,8 @@ class _Reading:
 
     def __init__(self, source: Source, first: int, raw: bytes) -> None:
         self.source, self.first = source, first
-        self.text = b"\n" + _untasked(rx(rb"\n(?:##\[(?:error|warning)\]|\[[\w./-]+:[\w:-]+\] |#\d+ \d+\.\d+ )").sub(b"\n", b"\n" + _normal(raw))[1:])
+        plain = _unindented(_normal(_unindented(raw)))  # by a collector, or by what the collector read
+        self.text = b"\n" + _untasked(rx(rb"\n(?:##\[(?:error|warning)\]|\[[\w./-]+:[\w:-]+\] |#\d+ \d+\.\d+ )").sub(b"\n", b"\n" + plain)[1:])
         self._words = _words_of(self.text)
         self._held: Dict[bytes, bool] = {}
         self._starts: Dict[bytes, List[int]] = {}
@@ -10378,6 +10396,9 @@ _JSON_TOOLS: List[Tuple[str, Sequence[str], Sequence[str]]] = [
     ("bandit", ("test_id", "issue_text"), ("filename", "line_number", "col_offset", "test_id", "issue_text", "issue_severity")),
     ("sqlfluff", ("start_line_no", "description"), ("filepath", "start_line_no", "start_line_pos", "code", "description", "")),
     ("diagnostics", ("annotation_level", "start_line"), ("file|path", "start_line", "start_column", "title", "message", "annotation_level")),
+    ("diagnostics", ("engineId", "primaryLocation"),
+     ("primaryLocation.filePath", "primaryLocation.textRange.startLine", "primaryLocation.textRange.startColumn+", "ruleId",
+      "primaryLocation.message", "severity")),
     ("biome", ("category", "location", "advices"),
      ("location.path", "location.start.line", "location.start.column", "category", "message", "severity")),
     ("oxlint", ("labels", "filename"), ("filename", "labels.0.span.line", "labels.0.span.column", "code", "message", "severity")),
@@ -10386,7 +10407,7 @@ _JSON_TOOLS: List[Tuple[str, Sequence[str], Sequence[str]]] = [
     ("markdownlint", ("ruleNames", "lineNumber"),
      ("fileName", "lineNumber", "errorRange.0", "ruleNames.0", "ruleDescription", "severity")),
 ]  # fmt: skip
-_JSON_LITERALS = (b'"line"', b'"line_number"', b'"start_line"', b'"start_line_no"', b'"begin"', b'"row"', b'"Line"', b'"lineNumber"', b'"line_start"')
+_JSON_LITERALS = (b'"line"', b'"line_number"', b'"start_line"', b'"start_line_no"', b'"begin"', b'"row"', b'"Line"', b'"lineNumber"', b'"line_start"', b'"startLine"')
 _JSON_REPORT = Dialect("", _JSON_LITERALS, (), severity={b"2": "error", b"1": "warning", b"HIGH": "error", b"MEDIUM": "warning", b"LOW": "style"})  # eslint's numbers
 
 
@@ -10442,7 +10463,7 @@ def _json_diagnostics(value: Any, around: Any = None, depth: int = 0) -> Iterato
     """(tool, where things are, object, the object around that names a file) of every diagnostic inside `value`, in order."""
     if isinstance(value, dict):
         for name, keys, places in _JSON_TOOLS:
-            if all(key in value for key in keys) and (isinstance(value.get(places[4]), str)):
+            if all(key in value for key in keys) and _json_text(value, places[4]):
                 yield name, places, value, around
                 return
         if any(isinstance(value.get(key), str) for key in ("filePath", "filepath", "path", "file", "filename", "source")):
@@ -10633,7 +10654,7 @@ DIAGNOSTICS: List[Dialect] = [
         (_AT_PATH + rb")" + _AT_COLUMN + rb": (?P<severity>\w+): (?P<message>[^\n]*) \[(?P<code>SC\d+)\]$",),
         severity={b"note": "style"}),
     Dialect("yamllint", (b" error ", b" warning "),
-        (rb" +(?P<line>\d+):(?P<col>\d+) +(?P<severity>error|warning) +(?P<message>\S[^\n]*?)  \((?P<code>[\w-]+)\)$",),
+        (rb" +(?P<line>\d+):(?P<col>\d+) +(?P<severity>error|warning) +(?P<message>\S[^\n]*?) (?: (?=\()|(?=\(syntax\)$))\((?P<code>[\w-]+)\)$",),
         locations=(_HEADING + rb"(?=\n +\d+:\d+ +(?:error|warning) )",),
         sign=rb"^ +\d+:\d+ +(?:error|warning) +\S[^\n]*  \([\w-]+\)$"),
     Dialect("eslint", (b" error ", b" warning "),
@@ -10658,7 +10679,7 @@ DIAGNOSTICS: List[Dialect] = [
         (_AT_PATH + rb")" + _AT_COLUMN + rb": \[(?P<severity>error|warning)\] (?P<message>[^\n]*?)(?: \((?P<code>[\w-]+)\))?$",)),
     Dialect("yamllint", (b"::error file=", b"::warning file="),
         (rb"::(?P<severity>error|warning) file=(?P<path>[^,\n]+),line=(?P<line>\d+),col=(?P<col>\d+)::(?P=line):(?P=col) "
-            rb"\[(?P<code>[\w-]+)\] " + _REST,)),
+            rb"(?:\[(?P<code>[\w-]+)\] )?" + _REST,)),
     Dialect("oxlint", ("─[".encode(), b",-["), (_FRAMED,), severity=_GLYPHS, more=rb" |$",
         summary=(rb"Found (?P<warnings>\d+) warnings? and (?P<errors>\d+) errors?\.$",), success=rb"Found 0 warnings and 0 errors\.$",
         sign=rb"^Finished in \S+ on \d+ files? (?:with \d+ rules )?using "),
@@ -10683,7 +10704,7 @@ DIAGNOSTICS: List[Dialect] = [
             + rb" (?P<code>(?:lint|parse|syntax|suppressions|assist|organizeImports|plugin)\S*)(?:  FIXABLE)?"
             rb"(?: [^\n]*)?\xe2\x94\x81\n+ +(?P<severity>\xc3\x97|!|i|\xe2\x84\xb9|\xe2\x9c\x96|\xe2\x9a\xa0) (?P<message>[^\n]+)",
         _AT_PATH + rb")(?::(?P<line>\d+):(?P<col>\d+))? (?P<code>format|organizeImports|assist\S*|parse|lint\S*|"
-            rb"internalError\S*|files\S*)(?:  FIXABLE)? [^\n]*\xe2\x94\x81\n+ +(?P<severity>\xc3\x97|!|i|\xe2\x84\xb9|\xe2\x9a\xa0) "
+            rb"internalError\S*|files\S*)(?:  FIXABLE)? [^\n]*\xe2\x94\x81\n+ +(?P<severity>\xc3\x97|!|i|\xe2\x84\xb9|\xe2\x9c\x96|\xe2\x9a\xa0) "
             rb"(?P<message>[^\n]+)"), severity={"×".encode(): "error", b"!": "warning", "⚠".encode(): "warning", b"i": "style", "ℹ".encode(): "style",
         "✖".encode(): "error"}, more=rb"[ \t]|$", summary=(rb"Found (?P<errors>\d+) errors?\.$",
         rb"Found (?P<warnings>\d+) warnings?\.$", rb"Found (?P<infos>\d+) infos?\.$"), claims=("errors", "warnings", "infos"),
@@ -10750,6 +10771,8 @@ DIAGNOSTICS: List[Dialect] = [
             + rb": (?P<severity>fatal error|error|warning|internal compiler error|style|performance|portability): (?P<message>[^\n]*?(?: \["
             rb"(?P<code>-W[^\]\n]+|[a-z][\w.,-]+)\])?)$",
         _AT_PATH + _C_FILE + _AT_COLUMN + rb":\n\n[^\n]*\n[^\n]*\n(?P<severity>Error|Warning|Fatal Error): (?P<message>[^\n]*?(?: \[(?P<code>-W[^\]\n]+)\])?)$",
+        rb"(?P<path><(?:stdin|command-line|built-in)>)" + _AT_LINE + rb": (?P<severity>fatal error|error|warning): (?P<message>[^\n]*?(?: \[(?P<code>-W[^\]\n]+)\])?)$",
+        rb"(?P<severity>fatal error): (?P<identity>too many errors emitted, stopping now)[^\n]*$",
         rb"(?P<identity>(?:[\w./+-]*[/-])?(?:cc1(?:plus|obj)?|gcc|g\+\+|cc|c\+\+|clang(?:\+\+)?|lto1|lto-wrapper|"
             rb"f951|gfortran)(?:-\d+)?): (?P<severity>fatal error|error|warning): (?!ld returned|linker command)" + _REST),
         summary=(rb"(?:(?P<warnings>\d+) warnings?)?(?: and )?(?:(?P<errors>\d+) errors?)? generated\.$",),
@@ -10760,7 +10783,8 @@ DIAGNOSTICS: List[Dialect] = [
         (rb"(?:[^\s:]*ld[^\s:]*: )?(?P<location>(?:[A-Za-z]:[\\/])?[^\s:][^\n]{0,400}?(?::\(\.[^)\n]*\)|:\d+)): (?:error: )?"
             rb"(?P<identity>(?:undefined reference to|multiple definition of) [^;\n]*)(?:; [^\n]*)?$",
         rb"(?:[^\s:]*ld[^\s:]*: (?:error: )?)(?P<location>[^\s:][^:\n]{0,400}): (?P<identity>(?:undefined reference to|"
-            rb"multiple definition of) [^;\n]*)(?:; [^\n]*)?$", rb"[^\s:]*ld[^\s:]*: (?P<identity>cannot find [^\n]*)",
+            rb"multiple definition of) [^;\n]*)(?:; [^\n]*)?$",
+        rb"(?P<location>[^\s:][^:\n]{0,400}\.o:[^:\n]+:function [^\n]{1,400}?): error: (?P<identity>undefined reference to [^\n]*)$", rb"[^\s:]*ld[^\s:]*: (?P<identity>cannot find [^\n]*)",
         rb"(?:[^\s:]*ld[^\s:]*|mold|wild): error: (?P<identity>(?:undefined|duplicate)[^\n]* symbol[^\n]*)(?:\n>>> "
             rb"(?:referenced by|defined at) (?P<location>[^\n]+))?",
         rb"Undefined symbols? for architecture \w+:\n  \"?(?P<identity>[^\n]+?)\"?, referenced from:",
@@ -10827,8 +10851,10 @@ DIAGNOSTICS: List[Dialect] = [
         rb"\* What went wrong:\n(?P<message>(?P<step>Execution failed for task '[^'\n]+'|[^\n]+)[^\n]*)"),
         success=rb"BUILD SUCCESSFUL in ", sign=rb"^FAILURE: Build |^BUILD (?:FAILED|SUCCESSFUL) in |^> Task :", more=rb">|$"),
     Dialect("webpack", (b"ERROR in ", b"WARNING in "),
-        (rb"(?P<severity>ERROR|WARNING) in (?P<path>(?:[A-Za-z]:)?[^\s:][^:\s]*)(?:[ :](?P<line>\d+):(?P<col>\d+)"
-            rb"(?:-[\d:]+)?)?\n(?:\[tsl\][^\n]*\n)?(?P<message>[^\n]+)",
+        (rb"(?P<severity>ERROR|WARNING) in [^\n]+\n(?:[^\n]*\d+:[\d:-]+\n)?\[tsl\] (?:ERROR|WARNING) in (?P<path>[^\n(]+)\((?P<line>\d+),(?P<col>\d+)\)\n"
+            rb" +(?P<code>TS\d+): " + _REST,
+        rb"(?P<severity>ERROR|WARNING) in (?P<path>(?:[A-Za-z]:)?[^\s:][^:\s]*)(?:[ :](?P<line>\d+):(?P<col>\d+)"
+            rb"(?:-[\d:]+)?)?\n(?P<message>[^\n]+)",
         rb"(?P<severity>ERROR|WARNING) in (?P<message>(?P<identity>[^\n]+))"),
         summary=(rb"webpack [\d.]+ compiled with (?:(?P<errors>\d+) errors?)?(?: and )?(?:(?P<warnings>\d+) warnings?)?",),
         success=rb"webpack [\d.]+ compiled successfully|webpack compiled successfully", more=rb"[^\nEWw]|$",
@@ -10836,14 +10862,15 @@ DIAGNOSTICS: List[Dialect] = [
             rb"build failed)"),
     Dialect("esbuild", (b"[ERROR] ", b"[WARNING] "),
         (rb"(?:\xe2\x9c\x98|X|\xe2\x96\xb2|\xe2\x9a\xa0) \[(?P<severity>ERROR|WARNING)\] (?P<message>[^\n]+)(?:\n+ +"
-            rb"(?P<path>[^:\s][^:\n]*)" + _AT_COLUMN + rb":)?",), summary=(rb"(?P<errors>\d+) errors?$",
+            rb"(?P<path>[^:\s][^:\n]*)" + _AT_COLUMN + rb":)?", _AT_PATH + rb")" + _AT_COLUMN + rb": (?P<severity>ERROR|WARNING): " + _REST),
+        repeats=True, summary=(rb"(?:all )?(?:\d+ of )?(?P<warnings>\d+) warnings? and (?:all )?(?:\d+ of )?(?P<errors>\d+) errors? shown", rb"(?P<errors>\d+) errors?$",
         rb"(?P<warnings>\d+) warnings? and (?P<errors>\d+) errors?$", rb"(?P<warnings>\d+) warnings?$"),
         sign=rb"^(?:\xe2\x9c\x98|X|\xe2\x96\xb2) \[(?:ERROR|WARNING)\] ", more=rb"[ \t]|$"),
     Dialect("rollup", (b"[!] ",),
         (rb"\[!\] (?:\([^)\n]*\) )?(?P<message>\w*Error: [^\n]+)(?:\n(?:https?:[^\n]*\n)?(?P<path>[^\s(][^(\n]*?)"
             rb"(?: \((?P<line>\d+):(?P<col>\d+)\))?$)?",)),
     Dialect("vite", (b"error during build", b"\xe2\x95\xad\xe2\x94\x80["),
-        (rb"\[(?P<code>[A-Z][A-Z_]+)\] (?P<message>[^\n]+)\n +\xe2\x95\xad\xe2\x94\x80\[ (?P<path>[^\n]+?)" + _AT_COLUMN + rb" \]",
+        (rb"(?:\[(?P<code>[A-Z][A-Z_]+)\] )?(?P<message>\S[^\n]*)\n +\xe2\x95\xad\xe2\x94\x80\[ (?P<path>[^\n]+?)" + _AT_COLUMN + rb" \]",
         rb"error during build:\n(?!Build failed)(?P<message>[^\n]+)(?:\n(?:[^\n]*\n){0,3}?file: (?P<path>[^\n:]+)"
             rb"(?::(?P<line>\d+):(?P<col>\d+))?)?"), success=rb"\xe2\x9c\x93 built in ", sign=rb"^error during build|^vite v\d|^ ERROR  Build failed with \d+ error",
         more=rb"[^\n]|$"),
@@ -10865,12 +10892,13 @@ ANY_DIAGNOSTICS: List[Dialect] = [
     Dialect("diagnostics", (b"::error ", b"::warning ", b"::notice "),
         (rb"::(?P<severity>error|warning|notice(?= [^:\n]*\bf(?:ile)?=)) (?:(?:(?:file|f)=(?P<path>[^,:\n]+)|line=(?P<line>\d+)|col=(?P<col>\d+)|title=(?P<code>(?:(?! (?:>|\xe2\x80\xba) )[^,:\n])*[^,:\s])(?=[,:])|(?!title=)\w+=[^,:\n]*),?)+::"
             rb"(?P<message>(?:(?!%0A)[^\n])+)",), severity={b"notice": "style"}),
-    Dialect("diagnostics", (b" ==> ", b"% confidence)", b" imported but unused", b"undefined name", b"is assigned to but never used", b" in public ", b" in private ", b" at module level:", b": D00", b"] [",
+    Dialect("diagnostics", (b" imported but unused", b"undefined name", b"is assigned to but never used", b"redefinition of unused", b"f-string is missing"),
+        (_AT_PATH + rb"\.pyi?)" + _AT_COLUMN + rb":? (?!error|warning|note|[A-Z]+\d+:? )" + _REST,),
+        sign=_NEAR_BY + rb":\d+:\d+:? (?:[^\n]*(?:imported but unused$|unable to detect undefined names$|assigned to but never used$)|undefined name |redefinition of unused |f-string is missing)"),
+    Dialect("diagnostics", (b" ==> ", b"% confidence)", b" in public ", b" in private ", b" at module level:", b": D00", b"] [",
         b"Imports are incorrectly", b"Error: ", b"PHP "),
         (_AT_PATH + rb"):(?P<line>\d+): (?P<message>(?P<code>[\w'-]+) ==> [^\n]+)",
         _AT_PATH + rb"\.pyi?):(?P<line>\d+): (?P<message>[^\n]+) \(\d+% confidence(?:, \d+ lines?)?\)$",
-        _AT_PATH + rb"\.pyi?)" + _AT_COLUMN + rb": (?P<message>(?:[^\n]*imported but unused|(?:'from [^\n]* import \*' used; unable to detect )?undefined names?\b"
-            rb"|local variable [^\n]* is assigned to but never used|redefinition of unused |f-string is missing)[^\n]*)",
         _AT_PATH + rb"\.pyi?):(?P<line>\d+) (?:in|at) [^\n]+:\n {8}(?P<code>D\d{3}): " + _REST,
         _AT_PATH + rb"):(?P<line>\d+): (?P<code>D\d{3}) " + _REST,
         _AT_PATH + _C_FILE + rb":(?P<line>\d+):  (?P<message>[^\n]+)  \[(?P<code>\w+/\w+)\] \[\d\]$",
@@ -12021,8 +12049,9 @@ def _of_junit(page: _Reading) -> Optional[Evidence]:
         if not tests:
             continue
         claims = _junit_claims(bare[start:end])
+        counted = 0 <= claims <= tests  # who counts more than there are, as biome, counts some as failures and as errors
         evidence.totals["tests"] = evidence.totals.get("tests", 0) + tests
-        evidence.totals["failed"] = evidence.totals.get("failed", 0) + (claims if claims >= 0 else len(named))
+        evidence.totals["failed"] = evidence.totals.get("failed", 0) + (claims if counted else len(named))
         evidence.facts += named
         evidence.span.append((page.source.name, page.line(start), page.line(end - 1)))
         evidence.unsure = evidence.unsure if whole else "the report's end is missing"
@@ -12079,7 +12108,14 @@ def _junit_fact(page: _Reading, case: Match[bytes], problem: Match[bytes]) -> Fa
     name = b"::".join(filter(None, (names.get(b"classname"), names.get(b"name"))))
     lines = [line.strip() for line in (said.get(b"message") or body or said.get(b"type", b"")).split(b"\n")]
     message = next((line for line in lines if line and not line.startswith(name)), lines[0]) or problem.group(1)
-    place = b":".join(filter(None, (names[b"file"], names.get(b"line")))) if names.get(b"file") else _frame((rb"(?:file://)?(?P<location>[\w./\\-]+\.[A-Za-z]\w*:\d+)",), body)
+    suite = rx(rb"(?s)<testsuite\b" + _XML_ATTRIBUTES + b">").match(page.text, page.text.rfind(b"<testsuite", 0, case.start()))
+    linted = _attributes(suite.group(1)) if suite else {}
+    at = rx(rb"line (\d+), col (\d+), ").match(body)  # where eslint says it; others do in the attributes
+    if linted.get(b"package", b"").startswith(b"org.") and (at or names.get(b"line")):
+        place = b":".join(filter(None, (linted.get(b"name", b""), *(at.groups() if at else (names.get(b"line"), names.get(b"column"))))))
+        name = place + b" " + names.get(b"name", b"")
+    else:
+        place = b":".join(filter(None, (names[b"file"], names.get(b"line")))) if names.get(b"file") else _frame((rb"(?:file://)?(?P<location>[\w./\\-]+\.[A-Za-z]\w*:\d+)",), body)
     first, last = page.line(case.start()), page.line(case.end() - 1)
     return Fact("failed", name, place, message, page.source.name, first, last, value=_OWN["failed"])
 
@@ -12651,42 +12687,51 @@ def _hub_list(page: _Page) -> List[Evidence]:
 
 # ── logs ──
 
-_LEVEL = rb"(?m)^[^\n]{0,80}?[\s\[<(|=\"](TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|CRITICAL|FATAL|SEVERE)[\s\]>):|,\"]"
-_LOGS: List[Tuple[bytes, bytes]] = [  # how each line starts; what to count, if not the level
-    (rb"\S+ \S+ \S+ \[\d\d/\w{3}/\d{4}:[^\]\n]+\] \"", rb"(?m)^[^\n]*?\" ([1-5]\d\d) (?:\d+|-)"),
-    (rb"(?:<\d+>)?[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \S+ [^\s:]+(?:\[\d+\])?: ", b""),
-    (rb"\[?\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d\S*[\s\]]", b""),
-    (rb"(?:\[|<)?(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|CRITICAL|FATAL|SEVERE)[\s\]>:|]", b""),
+_LEVEL = (
+    rb"(?m)^(?:[^\n]{0,80}?[ \t\[<(|=:\"])?(TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|CRITICAL|FATAL|SEVERE"
+    rb"|(?<=[\[=:])(?:trace|debug|info|notice|warn|warning|error|crit|critical|alert|emerg|fatal|panic))[\s\]>):|,\"]"
+)
+_STATUS = rb"(?m)^[^\n]*?\" ([1-5]\d\d) (?:\d+|-)"
+_LOGS: List[Tuple[bytes, bytes]] = [  # how each line starts; what to count
+    (rb"\S+ \S+ \S+ \[\d\d/\w{3}/\d{4}:[^\]\n]+\] \"", _STATUS),
+    (rb"(?:<\d+>)?[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \S+ [^\s:]+(?:\[\d+\])?: ", _LEVEL),
+    (rb"\[?\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d\S*[\s\]]", _LEVEL),
+    (rb"\[(?:[A-Z][a-z]{2} )?[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d\S* \d{4}\] ", _LEVEL),
+    (rb"(?:time|ts|timestamp|t)=(?:\"[^\"\n]*\"|\S+) |(?:level|lvl)=\w+ ", _LEVEL),
+    (rb"(?:\[|<)?(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|CRITICAL|FATAL|SEVERE)[\s\]>:|]", _LEVEL),
 ]
 
 
-def _log_format(page: _Page) -> Optional[Tuple[bytes, bytes]]:
-    """How nearly all lines of a log start, and what is counted in them; None when it is none."""
-    head = [line for line in page.lines[:2000] if line]
+def _log_format(lines: Sequence[bytes]) -> Tuple[bytes, bytes]:
+    """How nearly all lines of a log start, and what is counted in them; nothing when it is none."""
+    head = [line for line in lines[:2000] if line]
     fits = (row for row in _LOGS if sum(1 for line in head if rx(row[0]).match(line)) * 10 >= 9 * len(head))
-    return next(fits, None) if len(head) >= 20 else None
+    return next(fits, (b"", b"")) if len(head) >= 20 else (b"", b"")
 
 
 def _log(page: _Page) -> List[Evidence]:
     """Access logs, syslog, levelled and timestamped logs: how many lines of each level or status. What is odd in them, the text profile knows."""
-    start, counted = _log_format(page) or (b"", b"")
+    text = _unindented(page.text)
+    lines = page.lines if text is page.text else text.split(b"\n")[: len(page.lines)]
+    start, counted = _log_format(lines)
     if not start:
         return []
     counts: Dict[str, int] = {}
-    for match in rx(counted or _LEVEL).finditer(page.text):
-        name = match.group(1).decode() if not counted else "%sxx" % match.group(1)[:1].decode()
+    for match in rx(counted).finditer(text):
+        name = match.group(1).decode()
+        name = name[:1] + "xx" if name.isdigit() else name
         counts[name] = counts.get(name, 0) + 1
     shapes: Dict[bytes, int] = {}
-    for line in page.lines if not counted and len(page.lines) <= 50_000 else ():
+    for line in lines if counted is _LEVEL and len(lines) <= 50_000 else ():
         shape = _shape(rx(start).sub(b"", line, 1))
         shapes[shape] = shapes.get(shape, 0) + 1
-    totals = {"lines": len(page.lines), **dict(sorted(counts.items()))}
+    totals = {"lines": len(lines), **dict(sorted(counts.items()))}
     rows = [page.row("template", shape, "×%d".encode() % count, 0, 0, count) for shape, count in shapes.items() if count > 1]
     evidence = page.evidence("log", rows if len(rows) <= 12 else (), totals)
     evidence.quotes = evidence.quotes[:3]
-    for match in rx(rb"(?m)^[^\n]*?\" 5\d\d [^\n]*").finditer(page.text) if counted and counts.get("5xx", 0) * 50 <= len(page.lines) else ():
+    for match in rx(rb"(?m)^[^\n]*?\" 5\d\d [^\n]*").finditer(text) if 0 < counts.get("5xx", 0) * 50 <= len(lines) else ():
         if len(evidence.quotes) < 23:
-            evidence.quotes.append(page.quote(page.text.count(b"\n", 0, match.start()) + 1, 8.0))
+            evidence.quotes.append(page.quote(text.count(b"\n", 0, match.start()) + 1, 8.0))
     return [evidence]
 
 
@@ -12700,7 +12745,7 @@ def _search(page: _Page) -> List[Evidence]:
     lines, hits = page.lines, 0
     rows: Dict[bytes, List[int]] = {}
     others = context = odd = n = 0
-    if _log_format(page):
+    if _log_format(page.lines)[0]:
         return []
     while n < len(lines):
         line = lines[n]
@@ -13104,7 +13149,9 @@ def _aligned(page: _Page) -> List[Evidence]:
             return [] if any(line[at - 1 : at].strip() for at in starts[1:]) else [line[a:b].strip().encode() for a, b in zip(starts, [*starts[1:], 10**6])]
 
     columns, bad = cells(header), []
+    parted = ruled and "|" not in header and b"" in map(bytes.strip, lines[2:last])  # by blank lines, as sqlite does where a value has several lines
     rows = ((n, row) for n, row in ((n, cells(line)) for n, line in body if line) if row or bad.append(n))  # type: ignore[func-returns-value]
+    rows = (row for row in rows if not (parted and not row[1][0] and lines[row[0] - 2].strip()))
     evidence = _table_evidence(page, rows, columns)
     total, ragged = evidence.totals["rows"], evidence.totals.get("odd rows", 0)
     if total < 2 or ragged * 50 > total or bad and (not ruled or len(bad) * 50 > total):
@@ -13690,6 +13737,7 @@ PACKAGING: List[Dialect] = [
         (rb" *\xc3\x97 (?P<identity>(?:Building|Preparing|Getting requirements|Running setup\.py|"
             rb"python setup\.py)[^\n]*?) did not run successfully\.(?:\n(?! *\[end of output\])[^\n]*){1,400}?\n +"
             rb"(?P<message>\S[^\n]*)\n +\[end of output\]",
+        rb"\xc3\x97 (?P<identity>[^\n]+) did not run successfully\.\n\xe2\x94\x82 (?P<message>exit code: \d+)\n\xe2\x95\xb0\xe2\x94\x80> See above",
         rb"ERROR: Cannot install (?P<identity>[^\n]+?) because "
             rb"(?P<message>these package versions have conflicting dependencies[^\n]*|[^\n]*)",
         rb" +(?P<identity>(?:The user requested(?: \(constraint\))? \S[^\n]*|\S+ (?:\S+ )?depends on [^\n]+))$",
@@ -13752,15 +13800,17 @@ PACKAGING: List[Dialect] = [
         (rb" *(?:\xc3\x97|error:) (?P<message>No solution found[^\n]*)(?:\n[^\n]*?\b(?:versions? of|depends? on|"
             rb"requires?) (?P<identity>\S+?)[,.]?(?=\s|$))?",
         rb" *\xc3\x97 (?P<message>Failed to [^\n]*?`(?P<identity>[^`\n]+)`[^\n]*)",
-        rb"error: (?P<message>(?:Failed|No |Distribution|The lockfile|Request failed|Package)[^\n]*)",
+        rb"error: (?P<message>(?:Failed|No |Distribution|The lockfile|The build backend|Unable to|Request failed|Package)[^\n]*)",
         rb"The package `(?P<identity>[^`\n]+)` (?P<message>[^\n]+)"), severity={b"": "package"},
         summary=(rb"Found (?P<incompatibilities>\d+) incompatibilit(?:y|ies)$",), claims=("incompatibilities",), more=rb"[ \t]",
         sign=rb"No solution found when resolving|\xe2\x95\xb0\xe2\x94\x80\xe2\x96\xb6 |^(?:Resolved|Audited|Installed|"
-            rb"Prepared|Using CPython) |^Found \d+ incompatibilit", success=rb"(?:Installed|Audited|Uninstalled) \d+ packages? in |All installed packages are compatible$"),
+            rb"Prepared|Using C?Python) |^  cause: (?:The build backend|Call to) |^Found \d+ incompatibilit", success=rb"(?:Installed|Audited|Uninstalled) \d+ packages? in |All installed packages are compatible$"),
     Dialect("poetry", (b"version solving failed", b"Because "),
         (rb" *(?P<message>(?:Because|So, because) [^\n]*?(?:depends on|requires|depends on both|no versions of) "
             rb"(?P<identity>[^\s]+(?: \([^)\n]*\))?)[^\n]*)",), severity={b"": "package"}, sign=rb"version solving failed",
         more=rb" *(?:and|so|thus|Thus) |$"),
+    Dialect("poetry", (b"Could not find a matching version of package ",),
+        (rb"(?P<message>Could not find a matching version of package (?P<identity>\S+))",), severity={b"": "package"}),
     Dialect("poetry", (b"Poetry configuration is invalid",), (rb" +- (?P<message>\S[^\n]*)",), severity={b"": "package"},
         sign=_NEAR_BY + rb"^The Poetry configuration is invalid:$"),
     Dialect("cargo", (b"error: failed to ", b"error: no matching package", b"error: the lock file", b"error: package `", b".toml:"),
@@ -13775,12 +13825,12 @@ PACKAGING: List[Dialect] = [
     Dialect("go-mod", (b"go: ", b" imports"),
         (rb"go: (?P<message>(?:module )?(?P<identity>[\w./-]+\.[\w./-]+" rb"(?:@[^\s:]+)?):? [^\n]+)",
         rb"\t(?P<message>(?P<identity>\S+\.\S+): (?:module |cannot find module |no required module )[^\n]*)",
-        rb"(?P<path>\S*go\.(?:mod|work)):(?P<line>\d+): " + _REST,
+        rb"(?P<path>\S*go\.(?:mod|work))" + _AT_LINE + rb": " + _REST,
         rb"go: (?P<message>(?:updates to go\.(?:mod|sum)|inconsistent|cannot find|go\.mod)[^\n]*)"), severity={b"": "package"},
         sign=rb"^go: (?:module |updates |inconsistent|cannot find|errors parsing |finding module for package |[\w./-]+@\S+: |[\w./-]+: (?:no matching|module|invalid|"
             rb"unrecognized))", more=rb"\t"),
-    Dialect("bundler", (b"Could not find gem", b"Bundler could not", b"Could not find compatible"),
-        (rb"(?P<message>Could not find gem '(?P<identity>[^'\n]+)'[^\n]*)",
+    Dialect("bundler", (b"Could not find gem", b"Bundler could not", b"Could not find compatible", b"Could not find a valid gem"),
+        (rb"ERROR:  (?P<message>Could not find a valid gem '(?P<identity>[^'\n]+)'[^\n]*)", rb"(?P<message>Could not find gem '(?P<identity>[^'\n]+)'[^\n]*)",
         rb"(?P<message>Bundler could not find compatible versions for gem \"(?P<identity>[^\"\n]+)\"[^\n]*)",
         rb"Because (?P<message>[^\n]*? depends on (?P<identity>[\w-]+)[^\n]*)"), severity={b"": "package"},
         success=rb"Bundle (?:complete|updated)!|The Gemfile's dependencies are satisfied"),
@@ -14703,7 +14753,7 @@ def known_evidence(sources: List[Source], status: Optional[int], rows: Sequence[
     told = [evidence for evidence in found if evidence.profile != "ctx/v1"]
     if not found:
         found = told = parse_content(sources, status)
-    taken = [span for evidence in found if not evidence.unsure for span in evidence.span]
+    taken = [span for evidence in found if not evidence.unsure and evidence.profile not in _READ_AGAIN for span in evidence.span]
     if told and not any(evidence.unsure for evidence in told) and (status == 0 or covered(sources, taken)):
         return found
     return found + [parse_text(sources, status, taken)]
