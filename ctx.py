@@ -21224,9 +21224,9 @@ ENTRIES = ("hook_entry", "__main__")
 REHEARSED = {
     "hook_entry": (
         (("cd x && git status; ls -la 'y' | head -5", "rm y"), ("leave_foreign_modules", "hook_main", "set_alarm", "read_input", "write_all", "cwd")),
-        (("bash -lc 'grep -rn y .; find . -name y'; A=1 env npm run x 2>&1 | tail -5; python -m pytest; python y.py; ./y.sh",), ()),
+        (("bash -lc 'grep -rn y .; find . -name y'; A=1 env npm run x 2>&1 | tail -5; python -m pytest; python y.py; ./y.sh; uv run y",), ()),
         (("pytest -q a; make | tail", "timeout 5 make"), ()),
-        (("cat y; make",), ("matches_prefix", "matches_glob", "joined")),
+        (("cat y; make",), ("matches_prefix", "matches_glob", "joined", "behind_env")),
     ),
     "__main__": ((("version",), ("command", "leave_foreign_modules", "insist_on_utf8")), (("run -- echo small",), ())),
 }
