@@ -17594,10 +17594,12 @@ def from_matches(matches: Iterable[Tuple[int, Dict[str, List[Any]]]], broken: bo
             kind, nodes = next((item for item in captures.items() if not item[0].startswith("_")), ("", []))
             if nodes and name.start_byte not in spans:
                 node = nodes[0]
-                scope, _, word = (node_text(name).partition("=")[0] if kind == "alias" else node_text(name)).lstrip(":#").rpartition("::")
+                text = node_text(name).partition("=")[0] if kind == "alias" else node_text(name)
+                scope, _, word = text.lstrip(":#").rpartition("::")
                 last = node.end_point[0] + (node.end_point[1] > 0 or node.end_byte == node.start_byte)
-                place = (name.start_point[0] + 1, name.start_point[1])
-                spans[name.start_byte] = (node.start_byte, -node.end_byte, word, kind, node.start_point[0] + 1, last, *place, node_text(inside[0]) if inside else scope)
+                lines = (node.start_point[0] + 1, last, name.start_point[0] + 1, name.start_point[1])
+                scope = node_text(inside[0]) if inside else scope
+                spans[name.start_byte] = (node.start_byte, -node.end_byte, word, kind, *lines, scope)
         elif "call" in captures:
             found.calls += [(node_text(node), node.start_point[0] + 1) for node in captures["call"]]
         elif "module" in captures:
@@ -17844,7 +17846,8 @@ class TreeReader:
         if not self.named:
             for name in (fsdecode(name) for batch in work_files(self.top, (), []) for name in batch):
                 self.named.setdefault(name.rpartition("/")[2], []).append(name)
-        found = [name for name in self.named.get(path.rpartition("/")[2], ()) if ("/" + name).endswith("/" + path) and not rx(_FOREIGN).search(fsencode(name))]
+        alike = [name for name in self.named.get(path.rpartition("/")[2], ()) if ("/" + name).endswith("/" + path)]
+        found = [name for name in alike if not rx(_FOREIGN).search(fsencode(name))]
         words = set(rx(rb"\w+").findall(fsencode(hint)))
         for is_inside in (True, False):
             told = [len(words.intersection(fsencode(name).split(b"/") if is_inside else rx(_DEFINED_WORD).findall(self.data(name)))) for name in found]
@@ -18064,7 +18067,8 @@ def find_outline(path: str) -> Answer:
     answer.rows = [symbol_row(name, symbol, extraction) for symbol in extraction.symbols]
     data = reader.data(name)
     lines = data.count(b"\n") + (not data.endswith(b"\n"))
-    answer.head = ["%s: %s, %s, est %s tokens" % (visible(fsencode(name)), plural(len(answer.rows), "symbol"), plural(lines, "line"), commas(round2(estimate_tokens(data))))]
+    size = "%s, %s, est %s tokens" % (plural(len(answer.rows), "symbol"), plural(lines, "line"), commas(round2(estimate_tokens(data))))
+    answer.head = ["%s: %s" % (visible(fsencode(name)), size)]
     if extraction.broken:
         answer.remarks.append("unknown: the parser did not understand all of this file; what is missing here may be there")
     return answer
@@ -18448,7 +18452,8 @@ def known_changes(top: str, since: str = "") -> List[str]:
     """Files that differ from a commit. Raises CtxError: unknown."""
     paths = changed_files(top, since)
     if paths is None:
-        raise CtxError("changed files: unknown, git cannot tell%s" % (" since %s" % quoted(since) if since else ""), "go into a git work tree, and name a commit it has")
+        problem = "changed files: unknown, git cannot tell" + (" since %s" % quoted(since) if since else "")
+        raise CtxError(problem, "go into a git work tree, and name a commit it has")
     return [fsdecode(path) for path in paths]
 
 
@@ -18484,8 +18489,8 @@ def fact_row(run: Run, fact: Dict[str, Any], reader: TreeReader) -> Dict[str, An
     path = fsdecode(found.group(1)) if found else place.split("::")[0]
     text = run.source(fact["stream"]).slice(first, min(last, first + 2000)) if first else b""
     spot = "%s#%s:%d-%d" % (run.handle, fact["stream"], first, last) if first else run.handle
-    where = {"path": reader.own_file(path, fact["identity"]) or path, "line": int(found.group(2)) if found else 0, "kind": fact["kind"], "identity": fact["identity"]}
-    return dict(where, message=fact["message"], frames=frames_in(text, reader), at=spot)
+    where = {"path": reader.own_file(path, fact["identity"]) or path, "line": int(found.group(2)) if found else 0}
+    return dict(where, kind=fact["kind"], identity=fact["identity"], message=fact["message"], frames=frames_in(text, reader), at=spot)
 
 
 # What a program says when it ends by what nothing has caught.
@@ -19043,7 +19048,8 @@ def standing_for(reader: TreeReader, path: str, symbol: Symbol) -> List[Tuple[st
     if symbol.kind in _FUNCTIONS or extraction is None:
         return [(path, symbol)]
     if symbol.kind in _CONTAINERS:  # one without a constructor says at least where it is
-        return [(path, inner) for inner in extraction.symbols if inner.inside == symbol.path and inner.name in (*_CONSTRUCTORS, symbol.name)] or [(path, symbol)]
+        members = [(path, inner) for inner in extraction.symbols if inner.inside == symbol.path]
+        return [member for member in members if member[1].name in (*_CONSTRUCTORS, symbol.name)] or [(path, symbol)]
     loaded = rx(rb"\brequire\([\"']([^\"'\n]+)[\"']\)").search(reader.data(path).split(b"\n")[symbol.line - 1])
     other = module_file(reader, path, fsdecode(loaded.group(1))) if loaded else ""
     found = reader.extraction(other) if other else None
@@ -19336,7 +19342,8 @@ def check_stages(stages: Sequence[List[str]], sources: Sequence[Stage]) -> List[
         stage = known_stage(words, table, "stage" if steps else "source")
         arguments = words[1:]
         if not stage.least <= len(arguments) <= stage.most:
-            raise CtxError("%s: %s" % (stage.name, "something is missing" if len(arguments) < stage.least else "too many words"), "write %s" % stage.usage)
+            problem = "something is missing" if len(arguments) < stage.least else "too many words"
+            raise CtxError("%s: %s" % (stage.name, problem), "write %s" % stage.usage)
         if steps and kind not in stage.takes:
             raise CtxError("%s takes %s, and %s gives %s" % (stage.name, " or ".join(stage.takes), steps[-1].stage.name, kind), fitting(kind))
         if steps and stage.name in _FIELD_STAGES:
@@ -19360,8 +19367,9 @@ def known_stage(words: Sequence[str], table: Sequence[Stage], label: str) -> Sta
     if not words:
         raise CtxError("an empty %s" % label, "a query is: SOURCE | STAGE | …; sources are %s" % ", ".join(stage.name for stage in _SOURCE_STAGES))
     if words[0] not in names:
-        others = [stage.name for stage in _SOURCE_STAGES + _FURTHER_STAGES]
-        fix = "a query begins with a source: %s" % ", ".join(names) if label == "source" and words[0] in others else nearest(words[0], names, label + "s are")
+        fix = nearest(words[0], names, label + "s are")
+        if label == "source" and words[0] in [stage.name for stage in _FURTHER_STAGES]:
+            fix = "a query begins with a source: %s" % ", ".join(names)
         raise CtxError("%s: no %s" % (quoted(words[0]), label), fix)
     return table[names.index(words[0])]
 
@@ -20227,7 +20235,8 @@ def act_query(plan: Plan, node: Node, settings: Settings) -> NodeResult:
             if len(items) == 1:
                 return NodeResult("error", [], "", str(error))
     run = keep_answer(answer, ["plan", node.id, node.spec["query"]], settings)
-    return NodeResult("ok" if answer.rows else "none", answer.rows, run.handle if run else "", "; ".join(filter(None, [left, *dict.fromkeys(problems)])))
+    why = "; ".join(filter(None, [left, *dict.fromkeys(problems)]))
+    return NodeResult("ok" if answer.rows else "none", answer.rows, run.handle if run else "", why)
 
 
 def command_mistakes(plan: Plan, node: Node) -> Iterator[Mistake]:
@@ -20259,7 +20268,8 @@ def single_result(step: Step, why: str) -> NodeResult:
     if step.run is None:
         return NodeResult("error", [], "", why or "it was ended before it began")
     rows = facts_answer(step.run, True).rows
-    return NodeResult("failed" if step.status else "ok", rows, step.run.handle, "; ".join(filter(None, ["" if step.status == 0 else step.outcome, why])))
+    said = "; ".join(filter(None, ["" if step.status == 0 else step.outcome, why]))
+    return NodeResult("failed" if step.status else "ok", rows, step.run.handle, said)
 
 
 def diff_mistakes(plan: Plan, node: Node) -> Iterator[Mistake]:
@@ -20496,14 +20506,18 @@ def node_body(plan: Plan, node: Node, budget: int, command: str) -> List[str]:
         body = step_body(run, command)[0]
     else:
         page = AnswerPage(answer, budget - 2 * len(answer.rows[:40]))
-        body = ["    " + line for line in page.lines] + ["    … and %s" % plural(len(answer.rows) - page.shown, "more row")] * (page.shown < len(answer.rows))
+        left = len(answer.rows) - page.shown
+        body = ["    " + line for line in page.lines] + ["    … and %s" % plural(left, "more row")] * (left > 0)
     return body if price(body) <= budget else []
 
 
 def plan_record(plan: Plan) -> Dict[str, Any]:
     """A plan that has run as plain data."""
-    rows = [{"id": node.id, "act": node.act, "outcome": found.outcome, "rows": len(found.rows), "handle": found.handle, "rests_on": node.inputs,
-             "against": node.spec.get("against", ""), "why": redact_text(found.why)} for node, found in ((node, plan.results[node.id]) for node in plan.nodes.values())]  # fmt: skip
+    rows = []
+    for node in plan.nodes.values():
+        found = plan.results[node.id]
+        row = {"id": node.id, "act": node.act, "outcome": found.outcome, "rows": len(found.rows), "handle": found.handle}
+        rows.append(dict(row, rests_on=node.inputs, against=node.spec.get("against", ""), why=redact_text(found.why)))
     return {"title": redact_text(plan.title), "nodes": rows, "findings": [node.id for node in ranked_findings(plan)]}
 
 
@@ -22430,7 +22444,10 @@ def price_plan(options: Options, words: List[str]) -> int:
     if plan is None:
         return EXIT_USAGE
     bound = plan_price(plan)
-    lines = ["%s  %s%s  at most: %s" % (row["id"], row["act"], " ×%d" % row["times"] if row["times"] > 1 else "", "; ".join(row["bounds"])) for row in bound["nodes"]]
+    lines = []
+    for row in bound["nodes"]:
+        times = " ×%d" % row["times"] if row["times"] > 1 else ""
+        lines.append("%s  %s%s  at most: %s" % (row["id"], row["act"], times, "; ".join(row["bounds"])))
     lines.append("in all at most: %s, %d seconds, %d tokens" % (plural(bound["commands"], "command"), bound["seconds"], bound["tokens"]))
     report(options, bound, [visible(fsencode(line)) for line in lines])
     return 0
@@ -22683,8 +22700,10 @@ def runs_verb(options: Options, words: List[str]) -> int:
         when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(row["time"] / 1000)) if row["time"] else "now".ljust(19)
         lines.append("  ".join((row["handle"], when, row["outcome"].ljust(8), human(row["bytes"]).rjust(8), row["command"])))
     report(options, rows, lines)
-    if not rows:
-        remark("runs", "nothing was captured here" if "--all" in options else "nothing was captured in this workspace: ctx runs --all looks everywhere")
+    if not rows and "--all" in options:
+        remark("runs", "nothing was captured here")
+    elif not rows:
+        remark("runs", "nothing was captured in this workspace: ctx runs --all looks everywhere")
     return EXIT_SAME if rows else EXIT_DIFFERS
 
 
@@ -22943,7 +22962,8 @@ def config_verb(options: Options, words: List[str]) -> int:
     """ctx config"""
     no_words(words)
     values, files = load_config(), [path for path in config_files() if exists(path)]
-    report(options, {"files": files, "settings": {"%s.%s" % name: value for name, value in values.items()}}, ["# " + path for path in files] + settings_text(values))
+    found = {"files": files, "settings": {"%s.%s" % name: value for name, value in values.items()}}
+    report(options, found, ["# " + path for path in files] + settings_text(values))
     return 0
 
 
