@@ -9,6 +9,7 @@ Standard library only, CPython 3.8 or newer. Exit status: 0 all well, 1 somethin
 """
 from __future__ import annotations
 
+import argparse
 import fcntl
 import hashlib
 import os
@@ -289,7 +290,7 @@ import sys
 sys.path.insert(0, sys.argv[1])
 import ctx
 source = ctx.read_file(sys.argv[1] + "/ctx.py")
-for suffix, data in ((".pack", ctx.pack(source)), (".code", ctx.bytecode(source, "run_pack(archive, archive, entry, start)")[16:])):
+for suffix, data in ((".pack", ctx.pack(source)), (".code", ctx.bytecode(source, "run_pack(archive, archive, entry, start, size)")[16:])):
     with open("%s/%s%s" % (sys.argv[2], ctx.magic_number()[:2].hex(), suffix), "wb") as file:
         file.write(data)
 """
@@ -301,7 +302,7 @@ import sys
 from _frozen_importlib_external import MAGIC_NUMBER
 
 read, archive, magic = __loader__.get_data, __loader__.archive, MAGIC_NUMBER[:2].hex()
-start, entry, key = %r.get(magic), "__main__", %r
+(start, size), entry, key = %r.get(magic, (0, 0)), "__main__", %r
 if sys.argv[1:2] == ["hook"]:
     entry = "hook_entry"
     del sys.argv[1]
@@ -359,9 +360,7 @@ class Part(NamedTuple):
 
 def dist(arguments: List[str]) -> int:
     """`build.py [--slim] [--platform NAME] [-o FILE]`: the one file. Runs again inside of the environment, which has shiv."""
-    if any(argument.startswith("-") and argument not in ("--slim", "--platform", "-o") for argument in arguments):
-        raise Trouble("usage: python3 build.py [--slim] [--platform %s] [-o FILE]" % "|".join(PLATFORMS))
-    platforms(arguments)
+    options(arguments)
     found = interpreters()
     python = environment(main_python(found), ROOT / ".venv", "requirements.txt")
     with tempfile.TemporaryDirectory() as scratch:
@@ -370,7 +369,7 @@ def dist(arguments: List[str]) -> int:
                 packed_by(found[version], Path(scratch))
             else:
                 print("build: no Python %d.%d here: it will start from source" % version)
-        return run(python, str(ROOT / "build.py"), "archive", scratch, *arguments)
+        return subprocess.call([python, str(ROOT / "build.py"), "archive", scratch, *arguments], stdin=subprocess.DEVNULL)
 
 
 def packed_by(python: Python, folder: Path) -> None:
@@ -390,12 +389,11 @@ def moment() -> Tuple[int, ...]:
 
 def archive(arguments: List[str]) -> int:
     """The second half of `dist`: what needs the environment's own packages."""
-    scratch, options = Path(arguments[0]), arguments[1:]
-    slim = "--slim" in options
-    chosen = platforms(options)
-    target = Path(options[options.index("-o") + 1]) if "-o" in options else ROOT / "dist" / ("ctx-slim.pyz" if slim else "ctx.pyz")
+    scratch, told = Path(arguments[0]), options(arguments[1:])
+    slim: bool = told.slim
+    target: Path = told.target or ROOT / "dist" / ("ctx-slim.pyz" if slim else "ctx.pyz")
     target.parent.mkdir(parents=True, exist_ok=True)
-    parts, sets = ([], {}) if slim else vendored(chosen)
+    parts, sets = ([], {}) if slim else vendored(told.platform or list(PLATFORMS))
     write_archive(target, scratch, slim, parts, sets)
     digest = hashlib.sha256(target.read_bytes()).hexdigest()
     Path(str(target) + ".sha256").write_text("%s  %s\n" % (digest, target.name))
@@ -406,13 +404,13 @@ def archive(arguments: List[str]) -> int:
     return 0
 
 
-def platforms(options: List[str]) -> List[str]:
-    """The platforms that options name, else all. Raises Trouble."""
-    chosen = [name for option, name in zip(options, [*options[1:], ""]) if option == "--platform"]
-    for name in chosen:
-        if name not in PLATFORMS:
-            raise Trouble("--platform %s: there are %s" % (name, ", ".join(PLATFORMS)))
-    return chosen or list(PLATFORMS)
+def options(arguments: Sequence[str]) -> argparse.Namespace:
+    """What `build.py` is told; where it cannot be understood, the usage and exit status 2."""
+    parser = argparse.ArgumentParser(prog="build.py", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--slim", action="store_true", help="without tree-sitter and its grammars")
+    parser.add_argument("--platform", action="append", choices=PLATFORMS, help="with the grammars for this one; may be repeated")
+    parser.add_argument("-o", dest="target", metavar="FILE", type=Path, help="instead of dist/ctx.pyz")
+    return parser.parse_args(arguments)
 
 
 def write_archive(target: Path, scratch: Path, slim: bool, parts: List[Part], sets: Dict[str, bytes]) -> None:
@@ -423,7 +421,7 @@ def write_archive(target: Path, scratch: Path, slim: bool, parts: List[Part], se
 
     date = moment()
     source = (ROOT / "ctx.py").read_bytes()
-    starts: Dict[str, int] = {}
+    places: Dict[str, Tuple[int, int]] = {}
     draft = target.with_name(target.name + ".draft")
     with open(draft, "wb") as file:
         write_file_prefix(file, INTERPRETER)
@@ -433,11 +431,12 @@ def write_archive(target: Path, scratch: Path, slim: bool, parts: List[Part], se
                 write_to_zipapp(whole, name, data, date, kind)
 
             for path in () if slim else sorted(scratch.glob("*.pack")):
-                starts[path.stem] = file.tell() + 30 + len("fast/" + path.name)  # behind its local header, which has a fixed part of 30 bytes
+                start = file.tell() + 30 + len("fast/" + path.name)  # behind its local header, which has a fixed part of 30 bytes
+                places[path.stem] = start, path.stat().st_size
                 add("fast/" + path.name, path.read_bytes(), zipfile.ZIP_STORED)
                 add("fast/" + path.stem, path.with_suffix(".code").read_bytes(), zipfile.ZIP_STORED)
             key = hashlib.sha256(source).hexdigest()[:12]
-            add("__main__.py", (ENTRY % (starts, key)).encode(), zipfile.ZIP_STORED)  # so that a start needs no zlib
+            add("__main__.py", (ENTRY % (places, key)).encode(), zipfile.ZIP_STORED)  # so that a start needs no zlib
             for name, data in archive_texts(source, key, parts).items():
                 add(name, data)
             for name, data in sorted(sets.items()):
@@ -551,7 +550,8 @@ def part_of(name: str, version: str, wheels: Dict[str, str]) -> Part:
         names = opened.namelist()
         about = email.message_from_bytes(opened.read(next(name for name in names if name.endswith(".dist-info/METADATA"))))
         texts = [opened.read(name).decode() for name in names if ".dist-info/" in name and "LICENSE" in name.upper().rpartition("/")[2]]
-    licence = about.get("License-Expression") or about.get("License") or "see its text"
+    classified = [text.rpartition(" :: ")[2] for text in about.get_all("Classifier", []) if text.startswith("License ::")]
+    licence = next(filter(None, (about.get("License-Expression"), about.get("License"), *classified)), "see its text")
     return Part(name, version, licence, "\n".join(texts) or "%s\n" % licence, wheels)
 
 

@@ -1474,6 +1474,7 @@ class Scanner:
 # ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 COMMAND_LIMIT = 4 * KIB  # longer commands are not read
+RUNNER_DEPTH = 16  # programs that run others, one in the other, that are looked into
 
 # What running a command amounts to, lightest first: a line is as heavy as its heaviest part. Then its class in the words of
 # DESIGN §7, and what `reason` says when nothing is captured.
@@ -1490,7 +1491,8 @@ REASONS = {
 # A rule starts with one of
 #   KIND                  what running it amounts to
 #   sub BARE OTHER        a subcommand decides; BARE is the kind without one, OTHER of those not listed (`script`: see `by_name`)
-#   wrap N BARE           runs the command behind its own options and N operands (`=`: behind assignments); BARE if there is none
+#   wrap N BARE           runs the command behind its own options and N operands (`=`: behind assignments, `:`: behind `--`, if that is
+#                         there); BARE if there is none
 #   left                  the same, but nothing may be put in front of it
 #   exec N                the same, and what it runs may also be a file or a script of the project
 #   targets BARE OTHER    operands are targets, whose names decide: BARE without any, OTHER of names that say nothing; `first`: the
@@ -1502,11 +1504,11 @@ REASONS = {
 # one, anything else that operand. What agents run most stands first.
 ROWS = """\
 bounded:
-    uniq, cut, tr, tsort, shuf, nproc, seq, factor, base64, base32, md5sum, sha1sum, sha256sum, sha512sum, shasum, md5, cksum,
-    sum, b2sum, wc, stat, file, which, whereis, basename, dirname, realpath, readlink, pwd, cal, whoami, id, groups, who, last,
-    uname, hostname, uptime, free, df, arch, tty, echo, printf, true, false, test, expr, sleep, pgrep, pidof, nslookup, dig, host,
-    whois, ifconfig, getconf, lscpu, sw_vers, numfmt, tput, clear, bc, dc, iconv, envsubst, mktemp, vmstat, iostat, lsb_release,
-    apt-cache, java_home, pkg-config, llvm-config, python-config, cygpath, wslpath,
+    tr, nproc, factor, md5sum, sha1sum, sha256sum, sha512sum, shasum, md5, cksum, sum, b2sum, wc, stat, file, which, whereis,
+    basename, dirname, realpath, readlink, pwd, cal, whoami, id, groups, who, last, uname, hostname, uptime, free, df, arch, tty,
+    echo, printf, true, false, test, expr, sleep, pgrep, pidof, nslookup, dig, host, whois, ifconfig, getconf, lscpu, sw_vers,
+    numfmt, tput, clear, bc, dc, envsubst, mktemp, vmstat, iostat, lsb_release, apt-cache, java_home, pkg-config, llvm-config,
+    python-config, cygpath, wslpath,
 search -c*|-q*|--count|--quiet|--silent>bounded -e -f -A -B -C -m -d -D --regexp --file --include --exclude --exclude-dir
   --exclude-from --max-count --context --after-context --before-context --max-depth --label --binary-files --directories --devices:
     grep, egrep, fgrep, zgrep, ugrep, git/grep,
@@ -1516,13 +1518,14 @@ search -c*|-q*|--count|--quiet|--silent|--count-matches>bounded --files>content 
     ag, ack, rg,
 bounded -R*|--recursive|--tree|-T>content:
     ls, gls, exa, eza, lsd, dir, vdir,
-content -q|--brief|-s>bounded -i|--in-place>mutation:
+content -q|--brief|-s>bounded -i|--in-place>mutation +F>live:
     cat, bat, batcat, nl, tac, less, more, zcat, gzcat, bzcat, xzcat, xxd, od, hexdump, hd, strings, nm, objdump, readelf, otool,
     size, ldd, diff, colordiff, sdiff, cmp, comm, column, pr, fold, fmt, rev, paste, join, expand, man, info, tldr, difft, delta,
-    xmllint, pdfinfo, ffprobe, mediainfo, identify, csvlook, csvcut, csvstat, xsv, mlr, gron,
+    xmllint, pdfinfo, ffprobe, mediainfo, identify, csvlook, csvcut, csvstat, xsv, mlr, gron, uniq, cut, tsort, shuf, seq, base64,
+    base32, iconv, exiftool, tokei, cloc, scc, system_profiler, ioreg, nvidia-smi,
 bounded -f*|-F*|--follow|--retry>live:
     head, tail,
-content -i*|--in-place>mutation -n*|--quiet|--silent>bounded:
+content -i*|--in-place>mutation -n*|--quiet|--silent>bounded -e -f -l:
     sed, gsed,
 find:
     find, gfind, bfs, fd, fdfind,
@@ -1541,8 +1544,10 @@ shell:
     bash, sh, dash, zsh, ksh, mksh, ash,
 python -W -X --check-hash-based-pycs:
     python, pypy,
-report --pdb|--trace|--looponfail>live --snapshot-update>mutation:
-    pytest, py.test, nose2, nosetests, green, stestr, trial, behave, robot, ward, -m/unittest, -m/doctest, -m/test, runtests.py,
+report --pdb|--trace|-f|--looponfail>live --snapshot-update>mutation:
+    pytest, py.test,
+report --pdb>live:
+    nose2, nosetests, green, stestr, trial, behave, robot, ward, -m/unittest, -m/doctest, -m/test, runtests.py,
     run_tests.py, runtests,
 sub bounded script -C --dir --prefix -w --workspace --loglevel --userconfig --registry --filter -F --cache --reporter:
     npm, pnpm,
@@ -1565,7 +1570,7 @@ mutation:
     rm, rmdir, unlink, mv, cp, install, ln, mkdir, touch, chmod, chown, chgrp, truncate, shred, split, csplit, dd, scp, rclone,
     bunzip2, unxz, unzstd, zip, cpio, ar, strip, ranlib, objcopy, codesign, mkfifo, mknod, setfacl, chattr, aria2c, yt-dlp,
     ffmpeg, convert, magick, kill, pkill, killall, reboot, shutdown, poweroff, halt, useradd, usermod, userdel, groupadd, adduser,
-    deluser, chsh, mkfs, fdisk, parted, umount, swapon, insmod, modprobe, iptables, ufw, nft, defaults, ldconfig,
+    deluser, chsh, mkfs, fdisk, parted, umount, swapon, insmod, modprobe, iptables, ufw, nft, ldconfig,
     update-alternatives, add-apt-repository, apt-key, ssh-keygen, ssh-copy-id, ssh-add, certbot, mkcert, createdb, dropdb, initdb,
     pg_restore, pg_dump, mysqldump, mongodump, mongorestore, tee, sponge, rename, dos2unix, unix2dos, write, mail, sendmail,
     logger, pbcopy, xclip, xsel,
@@ -1581,7 +1586,7 @@ report --watch|--watchAll|--ui|--debug>live -u|--updateSnapshot|--update-snapsho
     vitest/bench, vitest/related, vitest/list, playwright/test, cypress/run, ng/e2e, react-scripts/test, craco/test, npm/test,
     npm/t, npm/tst, pnpm/test, pnpm/t, yarn/test, bun/test, deno/test, deno/bench, bats, shellspec, gotestsum, rspec, cucumber,
     phpunit, pest, paratest, codecept, infection, prove, ctest, busted,
-report release|publish|deploy>mutation:
+report release|publish|deploy>mutation -l|--list|--listenvs|-a|--listenvs-all>content:
     tox, nox,
 report --watch|-w|--inspect|--inspect-brk>live:
     mocha, _mocha,
@@ -1599,10 +1604,11 @@ live:
 sub bounded unknown:
     playwright, cypress, manage.py, django-admin, setup.py, biome, rome, dprint, taplo, lefthook, pre-commit, golangci-lint,
     sqlfluff, redocly, buf, spectral, conftest, bazel, buck, buck2, pants, goreleaser, cargo/nextest, wasm-pack, trunk, dx,
-    prisma, drizzle-kit, knex, supabase, mix, rebar3, gleam, stack, cabal, spago, opam, nimble, shards, crystal, dub, raco, zig,
+    prisma, drizzle-kit, knex, supabase, rebar3, gleam, stack, cabal, spago, opam, nimble, shards, crystal, dub, raco, zig,
     forge, hardhat, truffle, anchor, scarb, lake, moon, dune, dotnet, ansible-galaxy, nix, jupyter, dbt, alembic, celery, mlflow,
-    dvc, fnm, volta,
+    dvc, fnm, volta, scala-cli, purs, snforge, sui, sui/move, aptos, aptos/move, dzil, very_good, richgo, sam, R/CMD, simctl,
 mutation:
+    build_runner, simctl/boot, simctl/erase, simctl/install, melos/bootstrap, melos/bs, melos/clean, lein/deps,
     playwright/install, playwright/uninstall, playwright/install-deps, cypress/install, manage.py/migrate,
     manage.py/makemigrations, manage.py/loaddata, manage.py/flush, manage.py/collectstatic, manage.py/createsuperuser,
     django-admin/startproject, setup.py/install, setup.py/develop, setup.py/upload, setup.py/clean, biome/init, biome/migrate,
@@ -1629,14 +1635,15 @@ report:
     setup.py/check, setup.py/sdist, setup.py/bdist_wheel, -m/compileall, -m/py_compile, -m/tabnanny, -m/build, -m/timeit,
     pyproject-build, cibuildwheel, auditwheel, pyinstaller, nuitka, cython, cythonize, mypyc, check-manifest, validate-pyproject,
     pre-commit/run, lefthook/run, dprint/check, taplo/check, taplo/lint, mdl, golangci-lint/config, golangci-lint/linters,
-    sqlfluff/lint, redocly/lint, redocly/bundle, buf/lint, buf/build, buf/breaking, spectral/lint, conftest/test, conftest/verify,
-    trivy, grype, snyk, osv-scanner, cppcheck, cpplint, cmakelint, include-what-you-use, flawfinder, splint, gcovr, lcov, gcov,
-    hyperfine, bazel/build, bazel/test, bazel/coverage, buck/build, buck/test, buck2/build, buck2/test, pants/test, pants/lint,
-    pants/check, pants/package, autoreconf, autoconf, automake, configure, autogen.sh, qmake, goreleaser/check, goreleaser/build,
-    cargo/nextest/run, cargo/nextest/list, wasm-pack/test, wasm-pack/build, trunk/build, dx/build, prisma/validate, dbt/test,
-    dbt/compile, dbt/parse, jupyter/nbconvert, npm/doctor, pip/check, twine/check, nunit3-console, vstest.console, xunit.console,
-    mstest, make/all, poetry/check, poetry/build, pdm/build, hatch/build, hatch/test, rye/test, rye/lint, rye/build, pipenv/check,
-    flit/build, uv/build, bundle/check, vitepress/build, vuepress/build,
+    sqlfluff/lint, redocly/lint, redocly/bundle, buf/lint, buf/build, buf/breaking, spectral/lint, conftest/test,
+    conftest/verify, trivy, grype, snyk, osv-scanner, cppcheck, cpplint, cmakelint, include-what-you-use, flawfinder, splint,
+    gcovr, lcov, gcov, hyperfine, bazel/build, bazel/test, bazel/coverage, buck/build, buck/test, buck2/build, buck2/test,
+    pants/test, pants/lint, pants/check, pants/package, autoreconf, autoconf, automake, configure, autogen.sh, qmake,
+    goreleaser/check, goreleaser/build, cargo/nextest/run, cargo/nextest/r, cargo/nextest/list, wasm-pack/test, wasm-pack/build,
+    trunk/build, dx/build, prisma/validate, dbt/test, dbt/compile, dbt/parse, jupyter/nbconvert, npm/doctor, pip/check,
+    twine/check, nunit3-console, vstest.console, xunit.console, mstest, make/all, poetry/check, poetry/build, pdm/build,
+    hatch/build, hatch/test, rye/test, rye/lint, rye/build, pipenv/check, flit/build, uv/build, bundle/check, vitepress/build,
+    vuepress/build,
 report --fix|--autofix|--write-changes|--install-types|--init>mutation --watch|-w>live:
     mypy, dmypy, pyright, basedpyright, pyre, pytype, ty, pylint, flake8, pyflakes, pycodestyle, pydocstyle, bandit, vulture,
     radon, xenon, prospector, pylama, interrogate, refurb, deptry, lint-imports, safety, pip-audit, codespell, semgrep, pydoclint,
@@ -1654,7 +1661,7 @@ mutation:
     ruff/clean,
 content:
     ruff/rule, ruff/linter, ruff/config,
-mutation --check|--check-only|--diff|-c|-d|--lint|--dry-run|--test|--set-exit-if-changed|--verify-no-changes>report
+mutation --check|--check-only|--check-formatted|--diff|-c|-d|--lint|--dry-run|--test|--set-exit-if-changed|--verify-no-changes>report
   --in-place|-i>mutation:
     ruff/format, hatch/fmt, black, isort, yapf, autopep8, autoflake, docformatter, pyupgrade, djlint, mdformat, usort, ufmt,
     dprint/fmt, taplo/fmt, taplo/format, golangci-lint/fmt, stylua, ormolu, fourmolu, nixfmt, alejandra, rustfmt, leptosfmt,
@@ -1690,31 +1697,31 @@ report -E|-dM>content -dumpversion|-dumpmachine|-print-search-dirs>bounded:
     gcc, g++, cc, c++, clang, clang++, clang-cl, icc, icx, nvcc, hipcc, tcc, ld, ld.lld, mold, emcc, em++, gfortran, gnatmake, as,
     nasm, yasm, dmd, ldc2, gdc, fpc, ghc, valac, odin, nim, ccache, sccache, rustc, swiftc, kotlinc, scalac, groovyc, csc, mcs,
     fsharpc, javac, ecj, javadoc, protoc, flatc, thrift, capnp, bison, yacc, flex, elm, ocamlopt, ocamlc, ocamlbuild, erlc,
-    elixirc, solc, vyper, coqc,
+    elixirc, solc, vyper, coqc, agda, elm-test, gotest, xcpretty, xcbeautify, start-server-and-test, expo-doctor,
 targets report report -C -f -k -d -buildfile -file -t>content:
     ninja, samu, scons, waf, xmake, tup, redo, premake5, b2, ant,
 live:
-    make/run, make/up, make/logs, make/bash, ant/run,
+    make/bash,
 report --install|-E|-P>unknown install>mutation --open>live -N|-LA|-L>content:
     cmake,
 sub report report -C:
     meson,
 content:
-    meson/introspect, bazel/query, bazel/cquery, bazel/aquery, bazel/info, bazel/version, manage.py/showmigrations,
-    manage.py/sqlmigrate, manage.py/diffsettings, manage.py/inspectdb, -m/json.tool, -m/dis, -m/tokenize, -m/ast, -m/inspect,
-    -m/site, -m/sysconfig, -m/platform, -m/calendar, -m/pydoc, -m/zipfile, -m/tarfile, -m/base64, nx/graph, nx/show, nx/report,
-    nx/list, turbo/ls, go/doc, go/list, cargo/tree, cargo/metadata, cargo/search, cargo/info, cargo/locate-project, cargo/pkgid,
-    cargo/expand, go/mod/graph, go/mod/why, go/mod/verify, dotnet/list, dotnet/help, alembic/history, alembic/current,
-    flask/routes,
+    make/help, go/tool/cover, go/tool/nm, go/tool/objdump, bb/tasks, dbt/ls, simctl/list, meson/introspect, bazel/query,
+    bazel/cquery, bazel/aquery, bazel/info, bazel/version, manage.py/showmigrations, manage.py/sqlmigrate,
+    manage.py/diffsettings, manage.py/inspectdb, -m/json.tool, -m/dis, -m/tokenize, -m/ast, -m/inspect, -m/site, -m/sysconfig,
+    -m/platform, -m/calendar, -m/pydoc, -m/zipfile, -m/tarfile, -m/base64, nx/graph, nx/show, nx/report, nx/list, turbo/ls,
+    go/doc, go/list, cargo/tree, cargo/metadata, cargo/search, cargo/info, cargo/locate-project, cargo/pkgid, cargo/expand,
+    go/mod/graph, go/mod/why, go/mod/verify, dotnet/list, dotnet/help, alembic/history, alembic/current, flask/routes,
 wrap 0 unknown -o --output --log-file --suppressions -e:
     valgrind, scan-build, strace, ltrace,
 report --watch|-w|-watch>live --init>mutation --showConfig|--listFilesOnly>content:
     tsc, tsgo, vue-tsc, svelte-check, ngc, api-extractor,
-report --watch|-w|--serve|--servedir|--open|watch|serve|server|dev|start>live
+report --watch|-w|--serve|--servedir|--open|watch|serve|server|dev|start|s>live
   publish|generate|g|new|install|add|init|deploy>mutation:
     webpack, webpack-cli, rspack, rollup, rolldown, esbuild, tsup, tsdown, unbuild, microbundle, swc, babel, ncc, sass, lessc,
     postcss, tailwindcss, stylus, browserify, uglifyjs, terser, electron-builder, build-storybook, rsbuild, electron-vite, vinxi,
-    svelte-kit, eleventy, father, umi, stencil, quasar, ember, ionic,
+    svelte-kit, eleventy, father, umi, stencil, quasar, ember, ionic, brunch,
 sub live unknown -c --config -m --mode --port --host:
     vite, next, nuxt, nuxi, astro, parcel, storybook, gatsby, remix, react-router, docusaurus, vitepress, vuepress, expo, ng,
     wrangler, react-scripts, craco, vue-cli-service,
@@ -1722,15 +1729,19 @@ report --watch|-w>live --fix>mutation:
     vite/build, next/build, next/typegen, nuxt/build, nuxt/generate, nuxt/typecheck, nuxi/build, nuxi/typecheck, astro/build,
     astro/check, parcel/build, storybook/build, gatsby/build, remix/build, remix/vite:build, react-router/build,
     react-router/typecheck, docusaurus/build, expo/export, ng/build, ng/lint, wrangler/types, react-scripts/build, craco/build,
-    vue-cli-service/build,
+    vue-cli-service/build, vue-cli-service/lint, vue-cli-service/test:unit, vue-cli-service/test:e2e,
 live --watch=false|--no-watch>report:
     ng/test,
 sub bounded script --cwd --filter -F:
     turbo,
 targets bounded unknown first -c --configuration:
     nx,
-targets bounded unknown -C -f --file -p --project --base --head --cwd -d --dir:
+targets bounded unknown -C -f --file -p --project --base --head --cwd -d --dir --scope --ignore --justfile --working-directory
+  --taskfile --gulpfile --gruntfile:
     lerna, rush, lage, gulp, grunt, jake, mage, task, just, invoke, inv, doit, poe, nps, run-s, run-p, npm-run-all, fab, thor,
+    fastlane,
+bounded:
+    fastlane/ios, fastlane/android, fastlane/mac,
 targets report unknown -f -I -r:
     rake,
 targets unknown unknown -F --filter --projects --scope --base --head:
@@ -1756,7 +1767,7 @@ exec --spec --python --index-url:
 sub bounded mutation --directory --project --config-file --cache-dir --color:
     uv,
 exec --with --with-editable --with-requirements --extra --group --only-group --no-group -p --python --package --env-file
-  --directory --project --index --index-url --extra-index-url --from -e --env --environment -m|--module|--script|-s>unknown:
+  --directory --project --index --index-url --extra-index-url --from -e --env --environment --script|-s>unknown:
     uv/run, uvx, uv/tool/run, rye/run, pdm/run, pixi/run, pipenv/run, poetry/run, hatch/run,
 sub bounded mutation:
     uv/tool, uv/python, uv/cache, uv/self, uv/pip, rustup, gh/pr, gh/issue, gh/run, gh/repo, gh/release, gh/workflow, gh/auth,
@@ -1769,9 +1780,11 @@ content:
     uv/pip/list, uv/pip/show, uv/pip/freeze, uv/pip/tree, uv/pip/check, rustup/show, rustup/which, rustup/doc, rustup/check,
 sub bounded mutation -C --directory -P --project -p:
     poetry, pdm, hatch, rye, pixi, pipenv, flit,
+content @>mutation:
+    poetry/version, hatch/version,
 content --unset|create|remove|prune|use>mutation @2>mutation:
-    poetry/show, poetry/env, poetry/config, poetry/version, poetry/about, pdm/list, pdm/info, pdm/show, pdm/config, hatch/env,
-    hatch/version, hatch/status, rye/show, rye/list, pixi/list, pixi/info, pipenv/graph,
+    poetry/show, poetry/env, poetry/config, poetry/about, pdm/list, pdm/info, pdm/show, pdm/config, hatch/env,
+    hatch/status, rye/show, rye/list, pixi/list, pixi/info, pipenv/graph,
 live:
     poetry/shell, pipenv/shell, hatch/shell, pixi/shell,
 sub bounded mutation:
@@ -1784,18 +1797,33 @@ script --test>report -e|-p|--eval>unknown watch|--watch>live -r --require --impo
     tsx, ts-node, esno, jiti, vite-node, babel-node,
 sub mutation script --cwd --registry --cache-folder:
     yarn,
-sub live script --cwd -c --config --env-file:
+sub live script --watch|--hot>live --cwd -c --config --env-file -F --filter:
     bun,
 sub live unknown --config -c:
     deno,
 report --watch>live:
     deno/check, deno/lint, deno/compile, deno/doc, deno/coverage, bun/build,
-exec --include --from --exclude -j --jobs:
-    yarn/workspaces/foreach, yarn/workspaces/run, pnpm/recursive/run, composer/exec,
+exec --watch|--watch-hmr>live --include --from --exclude -j --jobs:
+    yarn/workspaces/run, pnpm/recursive/run, composer/exec, devbox/run, deno/run, dart/run, lerna/exec, melos/exec, cargo/xtask,
+sub bounded script --include --from --exclude -j --jobs:
+    yarn/workspaces/foreach, melos, sail, mix, go/tool,
+sub live script:
+    console,
+targets unknown unknown first --accept|--review>mutation:
+    yarn/workspaces/foreach/run, melos/run, mise/run, mise/r, bb/run, cargo/make, cargo/tauri, cargo/leptos, cargo/insta,
+    cargo/ndk,
+targets unknown unknown:
+    mix/do,
+exec -tags -ldflags -gcflags -mod -modfile -exec -C -p:
+    go/run,
 sub bounded script --include --from --exclude -j:
     yarn/workspaces, pnpm/recursive,
 exec 1:
     yarn/workspace,
+wrap : bounded:
+    mise/exec, mise/x,
+wrap 0 live --impure -I --override-input -f --file --inputs-from:
+    nix/develop, nix/shell,
 wrap 1 bounded:
     direnv/exec, aws-vault/exec,
 exec -p --package -w --workspace --prefix -c|--call>unknown:
@@ -1828,26 +1856,31 @@ bounded:
     go/version, go/help,
 mutation:
     go/get, go/install, go/fmt, go/generate, go/clean, go/fix,
-sub bounded unknown --manifest-path -C --config -Z --color --target-dir:
+sub bounded script --manifest-path -C --config -Z --color --target-dir:
     cargo, cross,
 report --fix>mutation --open>live init>mutation:
     cargo/test, cargo/t, cargo/build, cargo/b, cargo/check, cargo/c, cargo/bench, cargo/doc, cargo/d, cargo/rustc, cargo/rustdoc,
     cargo/tarpaulin, cargo/llvm-cov, cargo/miri, cargo/audit, cargo/deny, cargo/outdated, cargo/machete, cargo/udeps,
-    cargo/semver-checks, cargo/hack, cargo/package, cargo/vet, cargo/geiger, cargo/mutants, cross/test, cross/build, cross/check,
+    cargo/semver-checks, cargo/hack, cargo/package, cargo/vet, cargo/geiger, cargo/mutants, cargo/bloat,
+    cargo/llvm-lines, cargo/zigbuild, cargo/criterion, cross/test, cross/build, cross/check,
 mutation:
     cargo/fix, cargo/add, cargo/remove, cargo/rm, cargo/install, cargo/uninstall, cargo/update, cargo/publish, cargo/yank,
     cargo/owner, cargo/login, cargo/logout, cargo/new, cargo/init, cargo/clean, cargo/vendor, cargo/generate-lockfile,
     cargo/fetch, cargo/release, cargo/upgrade, cargo/generate, cargo/binstall,
 live:
     cargo/watch,
+unknown:
+    cargo/run, cargo/r,
 targets report report -f --file -pl --projects -P --activate-profiles -s --settings -gs -t --toolchains -l --log-file -rf
   --resume-from -T --threads -b -v>bounded:
     mvn,
 report:
-    mvn/install, mvn/package, mvn/verify, mvn/site, mvn/validate, mvn/initialize, gradle/installDist, gradle/assembleDist,
+    rush/rebuild, lein/uberjar, lein/jar, lein/kibit, lein/eastwood, lein/midje, mvn/install, mvn/package, mvn/verify, mvn/site,
+    mvn/validate, mvn/initialize, gradle/installDist, gradle/assembleDist,
 mutation:
     mvn/deploy, mvn/release:prepare, mvn/release:perform, mvn/jib:build, mvn/jib:dockerBuild, mvn/archetype:generate,
-    mvn/wrapper:wrapper, mvn/spotless:apply, gradle/wrapper, gradle/init, gradle/spotlessApply, gradle/ktlintFormat,
+    mvn/wrapper:wrapper, mvn/versions:set, mvn/spotless:apply, gradle/wrapper, gradle/init, gradle/spotlessApply,
+    gradle/ktlintFormat,
 live:
     mvn/spring-boot:run, mvn/jetty:run, mvn/tomcat7:run, mvn/quarkus:dev, gradle/run, gradle/bootRun, gradle/quarkusDev,
 targets content report -p --project-dir -b --build-file -c --settings-file -x --exclude-task --tests -I --init-script -g
@@ -1855,8 +1888,12 @@ targets content report -p --project-dir -b --build-file -c --settings-file -x --
     gradle,
 content:
     gradle/tasks, gradle/projects, gradle/dependencies, gradle/properties, gradle/help, gradle/dependencyInsight,
-targets live unknown -J -D:
+targets live unknown -w|--watch>live -J -D:
     sbt, lein, mill, bleep,
+targets content unknown first -f --file:
+    bb,
+live -M:test|-X:test|-M:dev:test|-M:test:runner|-M:lint|-T:build>report -P>mutation:
+    clojure, clj,
 java -cp -classpath --class-path -p --module-path --add-modules --add-opens --add-exports -m --module
   -version|-fullversion>bounded:
     java,
@@ -1916,21 +1953,26 @@ sub live unknown --package-path:
 report -exportArchive|-downloadPlatform>mutation -list|-showBuildSettings|-showsdks>content --fix|--update-goldens>mutation:
     swift/test, swift/build, xcodebuild, xctest, flutter/test, flutter/analyze, flutter/build, flutter/doctor, flutter/drive,
     dart/test, dart/analyze, dart/compile, dart/doc,
-mutation list|outdated|describe|dump-package|show-dependencies|deps>content plugin>unknown:
+mutation list|outdated|describe|dump-package|show-dependencies|deps>content lint>report plugin>unknown:
     swift/package, pod, carthage, flutter/pub, flutter/clean, flutter/create, flutter/upgrade, flutter/config, flutter/install,
     dart/pub, dart/fix, dart/create, flutter/gen-l10n,
 sub live unknown:
     flutter, dart,
 live:
     flutter/run, flutter/attach, flutter/logs, dart/devtools,
-report --watch|-w|--file-watch>live --fix|--auto-promote|--auto>mutation:
+report --watch|-w|--file-watch|--listen-on-stdin>live --fix|--auto-promote|--auto>mutation:
     mix/test, mix/compile, mix/credo, mix/dialyzer, mix/sobelow, mix/docs, mix/coveralls, rebar3/eunit, rebar3/ct, rebar3/compile,
     rebar3/dialyzer, rebar3/xref, gleam/test, gleam/build, gleam/check, stack/test, stack/build, stack/bench, stack/haddock,
     cabal/test, cabal/build, cabal/bench, cabal/check, cabal/haddock, spago/test, spago/build, nimble/test, nimble/build,
-    shards/build, dub/test, dub/build, dub/lint, raco/test, raco/make, zig/build, zig/test, zig/ast-check, zig/build-exe,
+    shards/build, dub/test, dub/build, dub/lint, raco/test, raco/make, zig/test, zig/ast-check, zig/build-exe,
     zig/build-lib, forge/test, forge/build, forge/coverage, forge/lint, hardhat/test, hardhat/compile, hardhat/coverage,
     truffle/test, truffle/compile, anchor/test, anchor/build, scarb/test, scarb/build, lake/build, lake/test, dune/build,
     dune/test, dune/runtest, crystal/spec, crystal/build, moon/test, moon/check, moon/build,
+    cabal/v2-test, cabal/v2-build, cabal/new-test, cabal/new-build, scala-cli/test, scala-cli/compile, scala-cli/package,
+    purs/compile, snforge/test, sui/move/test, sui/move/build, aptos/move/test, aptos/move/compile, dzil/test, dzil/build,
+    very_good/test, richgo/test, sam/build, sam/validate, R/CMD/check, R/CMD/build,
+report run>unknown --watch>live:
+    zig/build,
 mutation list|show>content:
     mix/deps.get, mix/deps.update, mix/ecto.migrate, mix/ecto.create, mix/ecto.drop, mix/ecto.reset, mix/ecto.setup, mix/new,
     mix/phx.new, mix/hex.publish, mix/clean, mix/archive.install, mix/local.hex, rebar3/clean, rebar3/upgrade, rebar3/new,
@@ -1941,8 +1983,10 @@ mutation list|show>content:
 content:
     mix/deps, mix/help, mix/hex.info, mix/phx.routes, mix/app.tree, mix/deps.tree, opam/list, opam/show, dune/describe,
     forge/tree,
+sub live unknown -e -f --file:
+    R,
 script -e*|-c|-E*|--eval|--command|-Command>unknown -L -J:
-    R, Rscript, julia, lua, luajit, tclsh, guile, racket, sbcl, octave, osascript, pwsh, powershell, swipl, fennel, nu, raku,
+    Rscript, julia, lua, luajit, tclsh, guile, racket, sbcl, octave, osascript, pwsh, powershell, swipl, fennel, nu, raku,
 sub bounded unknown -H --host -c --context --config -l --log-level:
     docker,
 report --push>mutation:
@@ -1977,17 +2021,17 @@ content -w|--watch|-f|--follow>live use-context|set-context|set|unset|delete-con
     kubectl/get, kubectl/describe, kubectl/explain, kubectl/api-resources, kubectl/version, kubectl/cluster-info, kubectl/top,
     kubectl/auth, kubectl/config, kubectl/logs, kubectl/diff, oc/get, oc/describe, oc/logs, helm/list, helm/ls, helm/status,
     helm/get, helm/history, helm/show, helm/search, helm/template, helm/version, helm/env, kustomize/build, minikube/status,
-mutation status|history|list>content:
+mutation status|history|list|--dry-run>content:
     kubectl/apply, kubectl/delete, kubectl/create, kubectl/patch, kubectl/edit, kubectl/scale, kubectl/rollout, kubectl/label,
     kubectl/annotate, kubectl/drain, kubectl/cordon, kubectl/taint, kubectl/cp, kubectl/replace, kubectl/set, kubectl/expose,
     kubectl/run, oc/apply, oc/delete, helm/install, helm/upgrade, helm/uninstall, helm/rollback, helm/repo, helm/dependency,
     helm/push, helm/pull, helm/package, helm/create, flux/reconcile, minikube/start, minikube/delete,
 report:
-    helm/lint,
+    helm/lint, helm/unittest,
 sub bounded unknown -chdir:
-    terraform, terragrunt,
+    terraform, terragrunt, terragrunt/run-all,
 report -out>mutation:
-    terraform/plan, terraform/validate, terragrunt/plan, terragrunt/validate,
+    terraform/plan, terraform/validate, terragrunt/plan, terragrunt/validate, terragrunt/run-all/plan, terragrunt/run-all/validate,
 mutation list|show>content:
     terraform/apply, terraform/destroy, terraform/init, terraform/import, terraform/taint, terraform/untaint, terraform/state,
     terraform/workspace, terraform/get, terragrunt/apply, terragrunt/destroy,
@@ -1995,7 +2039,7 @@ content:
     terraform/show, terraform/output, terraform/providers, terraform/graph, terraform/version,
 live:
     terraform/console,
-mutation --check|--syntax-check|--list-tasks|--list-hosts>report status|global-status|list>content ssh>live:
+mutation --check|--syntax-check|--list-tasks|--list-hosts|synth|preview|diff>report status|global-status|list>content ssh>live:
     ansible-playbook, ansible, salt, puppet, chef-client, vagrant, cdk, pulumi, serverless, sls, vercel, netlify, firebase,
     heroku, fly, flyctl, eas, surge, gh-pages,
 report update|lock>mutation show|metadata>content:
@@ -2045,11 +2089,11 @@ content -l|--limit|--stat>bounded:
 search -U|--update-all>mutation:
     ast-grep,
 content -L|-s*|--summarize|--max-depth|-d>bounded add|del|set>mutation:
-    tree, locate, plocate, du, dust, lsof, ps, pstree, printenv, ss, netstat, ip, lsblk, mount, dmesg, lspci, lsusb, lsmod,
+    tree, locate, plocate, du, dust, lsof, ps, pstree, printenv, ss, netstat, ip, lsblk, mount, lspci, lsusb, lsmod,
     getent,
 content -o|--output>mutation:
     pandoc,
-bounded -o|--output>mutation:
+content -o|--output>mutation:
     sort,
 bounded -s|--set>mutation:
     date,
@@ -2075,9 +2119,9 @@ wrap = content -u --unset -C --chdir -S|--split-string>unknown:
     env,
 sub bounded unknown -n --name -p --prefix -C --cd:
     mise, rtx, asdf, rbenv, pyenv, nodenv, jenv, goenv, direnv, devbox, conda, doppler, op, infisical, dotenvx, aws-vault,
-wrap 0 bounded -f --env-file -e --env -c --config -p --project --using -n --name --prefix --cwd:
-    mise/exec, mise/x, rbenv/exec, pyenv/exec, nodenv/exec, asdf/exec, devbox/run, doppler/run, op/run, infisical/run,
-    dotenvx/run, volta/run, fnm/exec, conda/run, dotenv,
+wrap 0 bounded -f --env-file -e --env -c --config -p --project --using -n --name --prefix --cwd --sdk -sdk --switch:
+    rbenv/exec, pyenv/exec, nodenv/exec, asdf/exec, doppler/run, op/run, infisical/run,
+    dotenvx/run, volta/run, fnm/exec, conda/run, dotenv, opam/exec, fvm, xcrun,
 content create|remove|update|--set|--add|--remove>mutation:
     conda/list, conda/info, conda/env, conda/config, conda/search, pyenv/versions, pyenv/version, rbenv/versions, mise/ls,
     mise/current, asdf/list, asdf/current, volta/list, fnm/list,
@@ -2095,8 +2139,10 @@ live:
     aider, copilot, opencode, traceroute, mtr, tcpdump, redis-server, mongod, postgres, mysqld, apache2, httpd, caddy, dockerd,
     containerd, etcd, minio, ngrok, cloudflared,
 live:
-    docker/exec, docker/attach, docker/stats, docker/events, docker/compose/exec, docker/compose/run, docker-compose/exec,
+    docker/exec, docker/attach, docker/events, docker/compose/exec, docker/compose/run, docker-compose/exec,
     docker-compose/run, kubectl/exec, kubectl/attach, kubectl/port-forward, kubectl/proxy, kubectl/debug, oc/exec, oc/rsh,
+live --no-stream>content:
+    docker/stats,
 live -t|-v|-V|-T>bounded -s>mutation:
     nginx,
 live -c>bounded:
@@ -2118,10 +2164,14 @@ mutation -l|-L|-s|-S|--list|--listfiles|--status|--search|-c|-I|--print-architec
     dpkg,
 mutation -q*>content:
     rpm,
+mutation read|read-type|find|domains>content:
+    defaults,
 mutation list|search|show|info>content:
     luarocks, cpan, cpanm, vcpkg, conan, tlmgr,
-mutation -l|-Z|-t|-v|l|t>content:
-    unzip, 7z, 7za, unrar,
+mutation -l|-Z|-Z1|-t|-v|-p|-c>content:
+    unzip,
+mutation -t|-v|l|t>content:
+    7z, 7za, unrar,
 mutation --list|-t|-tf|-tvf|-tzf|-tzvf|-tjf|-tJf|tf|tvf|tzf|tzvf|tjf|tJf>content:
     tar, bsdtar, gtar,
 mutation -c|-l|-t|--stdout|--list|--test|-dc|-cd>content:
@@ -2132,8 +2182,10 @@ mutation --dry-run>report:
     patch,
 mutation status|is-active|is-enabled|list-units|list-unit-files|list|show|cat|--status-all>content:
     systemctl, service, launchctl, supervisorctl, loginctl,
-content -f|--follow>live -n*|--lines>bounded --vacuum-size|--vacuum-time|--rotate>mutation:
+content -f*|--follow>live -n*|--lines>bounded --vacuum-size|--vacuum-time|--rotate>mutation:
     journalctl,
+content -w*|-W*|--follow|--follow-new>live -C|-c|-n|-D|-E|--clear>mutation:
+    dmesg,
 mutation -l>bounded:
     crontab,
 unknown
@@ -2148,7 +2200,7 @@ ALIASES = {
     "mvnw": "mvn", "mvnd": "mvn", "gradlew": "gradle", "gmake": "make", "nodejs": "node", "py": "python", "podman": "docker",
     "nerdctl": "docker", "mamba": "conda", "micromamba": "conda", "bazelisk": "bazel", "ninja-build": "ninja", "ripgrep": "rg",
     "ggrep": "grep", "rgrep": "grep", "ug": "ugrep", "sg": "ast-grep", "tofu": "terraform", "eslint_d": "eslint",
-    "phpunit.phar": "phpunit", "composer.phar": "composer",
+    "phpunit.phar": "phpunit", "composer.phar": "composer", "prek": "pre-commit", "@angular/cli": "ng", "@redocly/cli": "redocly",
 }  # fmt: skip
 
 # Words in the names of targets, scripts and script files (`make build-docs`, `npm run test:unit`, `./run_tests.sh`). One of the
@@ -2156,11 +2208,17 @@ ALIASES = {
 MUTATING = frozenset(
     "deploy publish push upload install uninstall migrate migration migrations seed drop destroy delete remove commit"
     " bump upgrade update fix write apply fmt format prettify generate gen codegen init create new scaffold reset sync"
-    " download fetch setup bootstrap provision rollback tag purge".split()
+    " download fetch setup bootstrap provision rollback tag purge stop restart kill down teardown undeploy dropdb createdb".split()
 )
 WATCHING = frozenset("watch serve server".split())
 LEADING = dict.fromkeys("start dev develop preview storybook repl shell console".split(), "live")
 LEADING["release"] = "mutation"
+# Those that decide only where no other word does.
+TRAILING = dict.fromkeys("run up attach ssh psql mysql redis tail logs monitor open browse demo play train debug".split(), "live")
+TRAILING.update(dict.fromkeys("deps dependencies venv env vendor hooks tidy proto mocks snapshot sign backup import restore restart login logout".split(), "mutation"))
+OPENING = frozenset("test:ui test:debug test:open".split())  # scripts that show something
+CLEANING = frozenset("clean cleanall distclean mrproper realclean clobber".split())
+TARGET_OPTIONS = ("--target=", "--targets=")
 LEADING.update(
     dict.fromkeys(
         "test tests testing spec specs unittest unittests unit e2e integration functional acceptance smoke regression"
@@ -2173,6 +2231,7 @@ LEADING.update(
 CHECKING = frozenset("check checks verify diff dry ci".split())  # with one of these, those of REVISING only look
 REVISING = frozenset("fmt format prettify fix update write".split())
 SCRIPT_ENDINGS = frozenset(("", "sh", "bash", "zsh", "rb", "bat", "cmd", "ps1"))  # files whose names are read as targets' are
+TESTING = frozenset(("test", "tests", "t"))  # directories of tests
 SCRIPT_RULE = "unknown --fix|--write>mutation --watch|--watchAll>live"
 
 BUILTINS = frozenset(
@@ -2185,10 +2244,16 @@ BUILTINS = frozenset(
 BUILTIN_KINDS = dict.fromkeys(("eval", ".", "source", "exec", "noglob", "nocorrect", "repeat", "foreach"), "unknown")
 DECLARING = frozenset("export declare typeset local readonly".split())
 UNSETTLING = frozenset("eval exec alias unalias enable emulate autoload setopt".split())  # nothing behind these is certain
-UNSETTLING_WITH = {"shopt": "expand_aliases", "unset": "PATH", "hash": "-p"}  # nor behind these, with that word
+# Nor behind these, with one of those letters among their options, or one of those words; and why.
+UNSETTLING_WITH = {
+    "shopt": ("", ("expand_aliases",), "may change what names mean"), "unset": ("", ("PATH",), "may change what names mean"),
+    "hash": ("p", (), "may change what names mean"), "set": ("xv", ("xtrace", "verbose"), "has commands shown"),
+    "ulimit": ("vdfmt", (), "would bind ctx too"),
+}  # fmt: skip
+LOOKING_AT_TEXT = ("BASH_COMMAND", "BASH_EXECUTION_STRING")
 ACTIVATING = frozenset("conda mamba micromamba nvm sdk workon module deactivate".split())  # shell functions that change PATH
 SOURCEABLE = frozenset("activate nvm.sh conda.sh env env.sh .env .envrc .env.local .env.test".split())  # define no program's name
-REACHING = frozenset("LD_PRELOAD LD_LIBRARY_PATH LD_AUDIT DYLD_INSERT_LIBRARIES DYLD_LIBRARY_PATH PYTHONHOME".split())
+REACHING = frozenset("LD_PRELOAD LD_LIBRARY_PATH LD_AUDIT DYLD_INSERT_LIBRARIES DYLD_LIBRARY_PATH PYTHONHOME HOME XDG_STATE_HOME".split())
 
 SINKS = frozenset(("/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty"))  # targets that are no files
 TRIMS = frozenset("head tail cat grep egrep fgrep rg ag ack ugrep sed gsed cut less more".split())  # only shorten a stream of lines
@@ -2342,13 +2407,14 @@ class Rule:
                 skip = False
                 continue
             option, equals, value = word.partition("=")
-            found = [word, option] if equals and value != "false" else [word]
+            found = [word, option] if equals and value not in ("false", "none") else [word]
             if word.startswith("-") and word != "-":
                 skip = word in self.valued
                 if word[1:].isdigit():
                     found.append("-#")
                 elif self.groups and word[1] != "-":
-                    found.extend("-%s*" % letter for letter in word[1:])
+                    end = next((i for i in range(1, len(word)) if "-" + word[i] in self.valued), len(word))
+                    found.extend("-%s*" % letter for letter in word[1 : end + 1])
             else:
                 operands += 1
             kinds.extend(self.switches[key] for key in found if key in self.switches)
@@ -2374,11 +2440,11 @@ def rule_for(name: str) -> Optional[Rule]:
 
 def program_name(word: str) -> str:
     """The name under which ROWS knows a program: no directory, ending, version or alias. "" if it cannot be known."""
-    name = word[word.rfind("/") + 1 :]
+    name = word if word in ALIASES else word[word.rfind("/") + 1 :]
     if DYNAMIC in name:
         return ""
-    if name.endswith((".exe", ".cmd", ".bat")):
-        name = name[:-4]
+    if name.endswith((".exe", ".cmd", ".bat", ".mjs", ".cjs", ".js")) and (name[-2:] != "js" or "node_modules/" in word):
+        name = name[: name.rfind(".")]
     name = ALIASES.get(name, name)
     if name[-1:] in DIGITS and rule_for(name) is None:
         bare = name.rstrip("0123456789.").rstrip("-")
@@ -2394,7 +2460,8 @@ def classify(argv: Sequence[str], depth: int = 0) -> Reading:
     name = program_name(argv[0])
     if not name or depth > 8:
         return Reading("unknown")
-    reading = by_rule(name, argv, depth)
+    is_ours = "/" in argv[0] and name in BUILTINS and not argv[0].startswith(("/bin/", "/usr/"))  # a project's own `bin/test`
+    reading = None if is_ours else by_rule(name, argv, depth)
     if reading is None:
         if "/" not in argv[0] and name in BUILTINS:
             return Reading(builtin_kind(argv), name)
@@ -2410,6 +2477,8 @@ def by_rule(name: str, argv: Sequence[str], depth: int) -> Optional[Reading]:
     if rule is None:
         return None
     strategy = STRATEGIES.get(rule.kind)
+    if strategy and depth > RUNNER_DEPTH:
+        return Reading("unknown", name)
     return strategy(name, rule, argv, depth + 1) if strategy else Reading(rule.switched(argv[1:]) or rule.kind, name)
 
 
@@ -2417,8 +2486,9 @@ def by_subcommand(name: str, rule: Rule, argv: Sequence[str], depth: int) -> Rea
     """A program with subcommands."""
     i = rule.operand(argv, 1)
     bare, other = rule.args
-    if i == len(argv):
-        return Reading(rule.switched(argv[1:]) or bare, name)
+    kind = rule.switched(argv[1:i])
+    if kind or i == len(argv):
+        return Reading(kind or bare, name)
     if DYNAMIC in argv[i]:
         return Reading("unknown", name)
     if argv[i] == "help":
@@ -2433,6 +2503,8 @@ def inner_command(rule: Rule, argv: Sequence[str]) -> int:
     """The index of the command that the wrapper argv[0] runs; len(argv) if there is none."""
     i = rule.operand(argv, 1)
     skipped = rule.args[0] if rule.args else "0"
+    if skipped == ":":
+        return argv.index("--") + 1 if "--" in argv else i
     if skipped == "=":
         while i < len(argv) and (argv[i] == "-" or "=" in argv[i]):
             i += 1
@@ -2470,17 +2542,20 @@ def by_xargs(name: str, rule: Rule, argv: Sequence[str], depth: int) -> Reading:
 def by_targets(name: str, rule: Rule, argv: Sequence[str], depth: int) -> Reading:
     """A program whose operands are targets: as heavy as the heaviest of them."""
     bare, other = rule.args[:2]
-    kinds: List[str] = []
+    kinds = [target_kind(word.partition("=")[2], other) for word in argv if word.startswith(TARGET_OPTIONS)]
     i = rule.operand(argv, 1)
-    cleans = False
-    while i < len(argv):
+    cleans = is_whole = False
+    while i < len(argv) and not is_whole:
         target = argv[i]
-        if target == "clean":
+        if CLEANING.intersection(words_of(target)[:1]) and ";" not in target:
             cleans = True
-        elif "=" not in target:
+        elif "=" not in target and (target != DYNAMIC or argv[i - 1] != "-j"):  # how many jobs
+            own = rule_for("%s/%s" % (name, target))
             listed = by_rule("%s/%s" % (name, target), argv[i:], depth)
             kinds.append(listed.kind if listed else target_kind(target, other))
-        i = len(argv) if "first" in rule.args else rule.operand(argv, i + 1)
+            is_whole = own is not None and own.kind in STRATEGIES
+        is_whole = is_whole or "first" in rule.args
+        i = rule.operand(argv, i + 1)
     kind = heaviest(kinds) or ("mutation" if cleans else bare)
     return Reading(kind if kind == "mutation" else rule.switched(argv[1:]) or kind, name)
 
@@ -2622,9 +2697,10 @@ def target_kind(name: str, other: str) -> str:
     mutating = [word for word in words if word in MUTATING]
     if mutating and not (CHECKING.intersection(words) and REVISING.issuperset(mutating)):
         return "mutation"
-    if name.startswith("~") or WATCHING.intersection(words):
+    if name.startswith("~") or WATCHING.intersection(words) or name in OPENING:
         return "live"
-    return next((LEADING[word] for word in words if word in LEADING), "report" if mutating else other)
+    kind = next((LEADING[word] for word in words if word in LEADING), "report" if mutating else "")
+    return kind or next((TRAILING[word] for word in words if word in TRAILING), other)
 
 
 def script_file(argv: Sequence[str]) -> Reading:
@@ -2633,8 +2709,9 @@ def script_file(argv: Sequence[str]) -> Reading:
     stem, dot, ending = path[path.rfind("/") + 1 :].rpartition(".")
     if not dot:
         stem, ending = ending, ""
-    readable = ending in SCRIPT_ENDINGS and (dot or "/" in path)
-    return Reading(target_kind(stem, "unknown") if readable else "unknown", "script" if readable else "")
+    tests = TESTING.intersection(path.split("/")[:-1])  # a file of another kind, too, is a test where it stands among tests
+    readable = tests or ending in SCRIPT_ENDINGS and (dot or "/" in path)
+    return Reading(target_kind("test " + stem if tests else stem, "unknown") if readable else "unknown", "script" if readable else "")
 
 
 # what a line amounts to
@@ -2654,6 +2731,9 @@ def read_line(line: Line, depth: int = 0) -> List[Segment]:
             segment.behind = "trims" if only_trims(later) and later.behind != "computes" else "computes"
             segment.cut = later.cut or later.program in CUTS
     for segment in segments:
+        ahead = stages[id(segment.command.pipe[segment.command.stage - 1])] if segment.command.stage else segment
+        if ahead.kind == "live" and ahead.rule != "yes":  # whose end is the line's
+            segment.kind = heaviest((segment.kind, "live"))
         filters = segment.command.stage and segment.rule not in ("find", "xargs")
         if segment.kind in ("content", "search") and (segment.cut or filters):
             segment.kind = "bounded"
@@ -2763,6 +2843,8 @@ class Surroundings:
         self.facts = facts
         self.functions = frozenset(command.name for command in line.commands if command.kind == "function")
         self.unsettled = ""  # why nothing is certain any more
+        if any(word in line.text for word in LOOKING_AT_TEXT):
+            self.unsettled = "the text of commands is looked at"
         self.path_changed = False  # so that asking for executables would ask in the wrong place
         self.found: Dict[str, bool] = {}  # programs that were asked for
         self.status_read = any(word in line.text for word in ("PIPESTATUS", "pipestatus", "pipefail"))
@@ -2771,8 +2853,9 @@ class Surroundings:
         """Note what `segment` changes for the rest of the line."""
         command, argv = segment.command, segment.argv
         name = argv[0] if argv else ""
-        if name in UNSETTLING or UNSETTLING_WITH.get(name) in argv:
-            self.unsettled = "%s may change what names mean" % name
+        letters, words, why = UNSETTLING_WITH.get(name, ("", (), "may change what names mean"))
+        if name in UNSETTLING or any(word in words or word[:1] == "-" and not set(letters).isdisjoint(word) for word in argv[1:]):
+            self.unsettled = "%s %s" % (name, why)
         elif name in (".", "source"):
             self.path_changed = True
             if segment.kind != "bounded":
@@ -3230,6 +3313,8 @@ def read_claude_settings(data: bytes, rules: Rules, counts: bool) -> None:
         rules.ask.extend(claude_rule(text, False))
     for text in texts_in(listed, "allow"):
         rules.allow.extend(claude_rule(text, True) if counts and not rules.locked else [])
+    for text in texts_in(table_in(settings, "sandbox"), "excludedCommands"):  # run outside the sandbox, as nothing with ctx in front would
+        rules.ask.extend(claude_rule("Bash(%s)" % (text if "*" in text else text + ":*"), False))
     rules.locked = rules.locked or bool(settings.get("allowManagedPermissionRulesOnly"))
 
 
@@ -3244,7 +3329,7 @@ def claude_rule(text: str, allows: bool) -> List[List[Any]]:
         return []
     if not bracket or content == "*":
         return [["any", "", text]]
-    if allows and ("\\" in content or not text.endswith(")")):
+    if allows and ("\\" in content or not text.endswith(")") or content == "*:*"):
         return []
     content = content.replace("\\", "")
     if content.endswith(":*") and "*" not in content[:-1]:
@@ -3830,14 +3915,15 @@ class Grant:
                 return None
         at = 3 if argv[0] == "ctx" and argv[1:3] == ["run", "--"] else 0
         starts = [at]
+        typed = [self.line.text[word.start : word.end] for word in command.words]
         while at < len(argv) and argv[at] in self.practice.wrappers:
-            at = behind_wrapper(argv, at)
+            at = behind_wrapper(argv, typed, at)
             starts.append(at)
         if at >= len(argv):
             return None
         end = command.words[-1].end
-        rule = self.listed([Invocation(argv[i:], self.line.text[command.words[i].start : end]) for i in starts])
-        escaped = any("\\" in raw and raw[0] not in "'\"" for raw in (self.line.text[word.start : word.end] for word in command.words))
+        rule = self.listed([Invocation(argv[i:], self.line.text[command.words[i].start : end]) for i in sorted({starts[0], starts[-1]})])
+        escaped = any("\\" in raw and raw[0] not in "'\"" for raw in typed)
         bare = len(starts) == 1 and not command.assigns and not command.timed and not escaped
         if rule is None and bare and self.practice.free(argv[at:]):
             rule = ""
@@ -3848,13 +3934,19 @@ class Grant:
         closed = is_closed(runs[-1].argv)
         if runs[-1].argv[0] == "printf":  # the host looks at its words whatever a rule says
             return None
-        return first_match([rule for rule in self.rules.allow if not closed or rule[0] == "exact"], runs)
+        spaced = any("  " in run.text for run in runs)  # which the host makes one blank, so that a pattern may fit no more
+        return first_match(
+            [rule for rule in self.rules.allow if (not closed or rule[0] == "exact") and not (spaced and rule[0] == "glob")], runs
+        )
 
     def harmless(self, argv: Sequence[str]) -> bool:
         """No rule is enough for a program that means another, or for files that are not the project's."""
         name = argv[0][argv[0].rfind("/") + 1 :]
         self.programs.append(name)
         if name in BUILTINS and name not in SIMPLE_BUILTINS or name in NEVER_BY_RULE or name in WRITING_FILES or DYNAMIC in argv[0]:
+            return False
+        inner = behind_env(argv) if name == "env" else len(argv)
+        if inner < len(argv) and not self.harmless(argv[inner:]) or name == "git" and "--no-index" in argv:
             return False
         if is_ctx(name) or any(executes(run.argv) or writes(run.argv) for run in runs_inside(argv, "", 0)):
             return False
@@ -3875,15 +3967,38 @@ def writes(argv: Sequence[str]) -> bool:
 
 def is_closed(argv: Sequence[str]) -> bool:
     """It runs anything, so that only a rule for just these words is enough."""
+    if argv[0] == "env":
+        inner = behind_env(argv)
+        return inner < 0 or inner < len(argv) and is_closed(argv[inner:])
     return argv[0] in NEVER_BY_PREFIX or any(word.startswith(FIND_ACTIONS) for word in argv if "find" in argv[0])
 
 
-def behind_wrapper(argv: Sequence[str], at: int) -> int:
-    """The index of the command that the wrapper argv[at] runs; len(argv) where its options are not plain."""
+def behind_env(argv: Sequence[str]) -> int:
+    """The index of the command that `env` runs; -1 where the host does not look behind its options."""
+    i = 1
+    while i < len(argv) and (argv[i] in ENV_OPTIONS or argv[i] == "env" or "=" in argv[i] and argv[i][0] != "-"):
+        i += 2 if argv[i] == "-u" else 1
+    return -1 if i < len(argv) and argv[i].startswith("-") else i
+
+
+def behind_wrapper(argv: Sequence[str], typed: Sequence[str], at: int) -> int:
+    """The index of the command that the wrapper argv[at] runs; len(argv) where its options are not plain as `typed`."""
     rule = rule_for(argv[at])
     i = at + inner_command(rule, argv[at:]) if rule else len(argv)
-    plain = all(word.isalnum() or word in WRAPPER_OPTIONS or word[1:].isdigit() for word in argv[at + 1 : i])
-    return i if plain else len(argv)
+    return i if all(is_plain_argument(argv[at], *pair) for pair in zip(typed[at:i], typed[at + 1 : i])) else len(argv)
+
+
+def is_plain_argument(name: str, before: str, word: str) -> bool:
+    """A word that the wrapper `name` takes for itself, behind the word `before`, of a form that the host looks behind."""
+    option, equals, value = word.partition("=")
+    if word in WRAPPER_OPTIONS[name] or not word.isascii():
+        return word.isascii()
+    if name != "timeout":
+        return name == "nice" and (word[1:] if word[0] == "-" else word).isdigit()
+    if equals:
+        return option in ("--signal", "--kill-after") and is_plain_argument(name, option, value)
+    whole, dot, part = (word[:-1] if word[-1:] in ("s", "m", "h", "d") else word).partition(".")
+    return word.isalnum() if before in ("-s", "--signal") else whole.isdigit() and (part.isdigit() or not dot)
 
 
 # What Claude Code 2.1.332 was seen to run unasked: a part of what it does (tests/corpus/claude_permissions.json). Of each program, the
@@ -3948,10 +4063,15 @@ def codex_free(argv: Sequence[str]) -> bool:
     return argv[0] in CODEX_READS or "/".join(argv[:2]) in CODEX_GIT and claude_free(argv)
 
 
+WRAPPER_OPTIONS = {  # their arguments apart
+    "timeout": ("-k", "-s", "-v", "--foreground", "--preserve-status", "--verbose", "--kill-after", "--signal"), "nice": ("-n",),
+    "stdbuf": ("-oL", "-o0", "-eL", "-e0", "-iL", "-i0"), "nohup": (), "command": (),
+}  # fmt: skip
+
 PRACTICES = {
     "claude": Practice(
         claude_free, ("</dev/null", "2>&1", ">/dev/null", "2>/dev/null", "1>/dev/null", "&>/dev/null", ">&2", "1>&2"), CLAUDE_VARIABLES,
-        frozenset(("command", "timeout", "nice", "nohup", "stdbuf")), True,
+        frozenset(WRAPPER_OPTIONS), True,
     ),
     "codex": Practice(codex_free),
     "gemini": Practice(lambda argv: False),
@@ -3959,10 +4079,10 @@ PRACTICES = {
 
 KEPT_ESCAPES = frozenset("|.()+*?[]bdswBDSW")  # those of regular expressions and patterns
 SIMPLE_BUILTINS = frozenset("cd echo false printf pwd test true".split())
-WRAPPER_OPTIONS = frozenset("-k -s -n -oL -o0 -eL -e0 -iL -i0".split())
-NEVER_BY_PREFIX = frozenset("watch setsid ionice flock".split())
-FIND_ACTIONS = ("-exec", "-ok", "-delete", "-fprint", "-fls")
-NEVER_BY_RULE = frozenset("sudo doas su xargs parallel".split())
+ENV_OPTIONS = frozenset(("-i", "-v", "-0", "-u"))
+NEVER_BY_PREFIX = frozenset("watch setsid ionice flock strace ltrace unshare taskset chrt script nsenter".split())
+FIND_ACTIONS = ("-exec", "-ok", "-delete", "-fprint", "-fls", "-files0-from")
+NEVER_BY_RULE = frozenset("sudo doas su xargs parallel jq gawk mawk nawk".split())
 READING_FILES = frozenset(
     "cat cd column cut diff du egrep fgrep file find grep head hexdump jq less ls md5sum more nl od paste rg sha1sum sha256sum sort stat"
     " strings tac tail tr tree uniq wc xxd".split()
@@ -4193,6 +4313,11 @@ def recognised(payload: Dict[str, Any]) -> str:
     return "claude"
 
 
+def called(host: Host, event: str) -> str:
+    """The host's own name of an event, which may be given as that of its gate."""
+    return next((name for name, gate in host.events.items() if gate == event), event)
+
+
 def event_of(host: str, payload: Dict[str, Any]) -> str:
     """The event that a payload tells of where it does not say so, "" if it cannot be known."""
     if host == "antigravity" and "toolCall" in payload:
@@ -4212,7 +4337,10 @@ def read_call(host: str, event: str, payload: bytes, environ: Dict[bytes, bytes]
     if not isinstance(value, dict):
         raise ValueError("not an object")
     host = host if host in HOSTS else recognised(value)
-    event = text_at(value, "hook_event_name") or event or event_of(host, value)
+    row = HOSTS[host]
+    event = called(row, text_at(value, "hook_event_name") or event)
+    if not event or event not in row.events and event not in row.neutral:
+        event = event_of(host, value) or event
     if host == "copilot" and event in HOSTS["copilot-pascal"].events:
         host = "copilot-pascal"
     return Call(HOSTS[host], event, value, environ)
@@ -4221,7 +4349,7 @@ def read_call(host: str, event: str, payload: bytes, environ: Dict[bytes, bytes]
 def neutral_answer(host: str, event: str, payload: bytes = b"") -> bytes:
     """What to say where nothing was understood."""
     row = HOSTS.get(host) or HOSTS["antigravity" if b'"toolCall"' in payload else "claude"]
-    return row.neutral.get(event, b"")
+    return row.neutral.get(called(row, event), b"")
 
 
 # the program that is put in front of commands
@@ -5508,7 +5636,7 @@ _TOKENS: Tuple[Tuple[str, str, bytes, bytes], ...] = (
 # The words that a setting's name ends with when its value is a secret, and the kinds by their first letters.
 _WORDS = rb"(?:pass(?:w(?:or)?d|phrase)?|pwd|secret|token|key|credentials?|auth)"
 _KIND_OF = {
-    **{b"pas": "password", b"pwd": "password", b"sec": "secret", b"tok": "token"},
+    **{b"pas": "password", b"pwd": "password", b"pw": "password", b"sec": "secret", b"tok": "token"},
     **{b"key": "api-key", b"cre": "credential", b"aut": "credential", b"bea": "authorization"},
 }
 # What may stand between word and value: `=`, `: `, `":"`, `\": \"`, `'] = `, ` => `, `: str = `, `_PROD=`, `>` of an element.
@@ -5555,17 +5683,43 @@ _CONTEXTS: Tuple[Tuple[str, str, bytes, bytes, bytes], ...] = (
     ("cookie", "cookie", b"cook", b"",
      rb"(?<!set-)cookie[\"'\\]{0,4}(?:[ \t]{0,2}[:=][ \t]{0,2}|(?<=--cookie) )[\[\"'\\]{0,4}"
      rb"([^\s=;\"'\\]{1,128}=(?:[^\s\"'\\,]|(?<=;) ){8,4096})"),
-    ("password", "filled", b"+-u+ +--u", rb"(?:curl|wget|https?|xh)\b(?:[^\n;|&]|&(?!&)){0,400}\Z",
-     rb" (?:-u|--user)[ =]{1,2}[\"']?[^\s:\"'$]{1,128}:([^\s\"'$]{1,256})"),
-    ("password", "filled", b"+-p*", rb"(?:sshpass|twine|login)\b[^\n|;&]{0,200}\Z", rb" -p ?" + _ARGUMENT),
-    ("password", "filled", b"+-p#", rb"\b(?:mysql|mariadb)(?:dump|admin|check|import)?\b[^\n|;&]{0,200}\Z", rb" -p" + _ARGUMENT),
-    ("password", "filled", b"+-a+", rb"redis-cli\b[^\n|;&]{0,200}\Z", rb" -a " + _ARGUMENT),
+    ("cookie", "cookie", b"+-[abknstwx]+", rb"curl\b[^\n|;&]{0,400}\Z", rb" -b [\"']?([^\s=;\"'\\]{1,128}=(?:[^\s\"'\\,]|(?<=;) ){8,4096})"),
+    ("password", "filled", b"+-u* +-[abknstwx]+ +--u +--a +--pro^xy-u", rb"(?:curl|https?|xh)\b(?:[^\n;|&]|&(?!&)){0,400}\Z",
+     rb" (?:-u ?|-a |--(?:proxy-)?user[ =]{1,2}|--auth[ =]{1,2})[\"']?(?!https?:)[^\s:\"'$]{1,128}:([^\s\"'$]{1,256})"),
+    ("password", "filled", b"--^cred --src-^cred --dest-^cred", b"", rb"--(?:src-|dest-)?cred(?:ential)?s[ =]{1,2}[\"']?[^\s:\"'$]{1,128}:([^\s\"'$]{1,256})"),
+    ("password", "filled", b"+-u*", rb"\blftp\b[^\n|;&]{0,200}\Z", rb" -u ?[\"']?[^\s,\"'$]{1,64},([^\s\"'$]{1,256})"),
+    ("password", "filled", b"+-u* +--u", rb"(?<![a-z0-9./-])(?:smb[a-z]{3,9}|rpcclient|net|winexe|wmic)\b[^\n|;&]{0,200}\Z",
+     rb" (?:-u ?|--user(?:name)?[ =]{1,2})[\"']?[^\s%\"'$]{1,128}%([^\s\"'$]{1,256})"),
+    ("password", "small", b"+-p*", rb"(?:sshpass|twine|login|\bmongo[a-z]{0,9}|\bcqlsh|\bpoetry publish|\brdesktop|\bncftp[a-z]{0,4}|\bcrackmapexec|\bnxc|\bnetexec"
+     rb"|\bevil-winrm|\bhydra|\brabbitmqadmin|\buser(?:add|mod))\b[^\n|;&]{0,200}\Z", rb" -p ?" + _ARGUMENT),
+    ("password", "capital", b"+-p*", rb"(?<![a-z0-9._-])(?:sqlcmd|bcp|osql|tsql|(?:un)?zip|zipcloak|ipmitool|mosquitto_[a-z]{3}|ssh-keygen)\b[^\n|;&]{0,200}\Z",
+     rb" -p ?" + _ARGUMENT),
+    ("password", "small", b"+-p# +-hp", rb"(?<![a-z0-9.-])(?:(?:mysql|mariadb)(?:dump|admin|check|import)?|7z[ar]?|(?:un)?rar)\b[^\n|;&]{0,200}\Z",
+     rb" -h?p" + _ARGUMENT),
+    ("password", "filled", b"+-[abknstwx]+", rb"redis-cli\b[^\n|;&]{0,200}\Z", rb" -a " + _ARGUMENT),
+    ("password", "small", b"+-[abknstwx]+", rb"\bldap[a-z]{2,9}\b[^\n|;&]{0,200}\Z", rb" -w " + _ARGUMENT),
+    ("password", "small", b"+-[abknstwx]+", rb"\bldappasswd\b[^\n|;&]{0,200}\Z", rb" -[as] " + _ARGUMENT),
+    ("password", "capital", b"+-[abknstwx]+", rb"\bsnmp[a-z]{3,9}\b[^\n|;&]{0,200}\Z", rb" -[ax] " + _ARGUMENT),
+    ("password", "capital", b"+-[abknstwx]+", rb"\bssh-keygen\b[^\n|;&]{0,200}\Z", rb" -n " + _ARGUMENT),
+    ("password", "filled", b"+-[abknstwx]+", rb"\bopenssl enc\b[^\n|;&]{0,200}\Z", rb" -k " + _ARGUMENT),
+    ("password", "filled", b"-pas", b"", rb"-pass(?:in|out)?[ =]{1,2}[\"']?pass:([^\s\"']{3,256})"),
+    ("password", "filled", b"+/p:", rb"\bxfreerdp\b[^\n|;&]{0,200}\Z", rb" /p:" + _ARGUMENT),
+    ("password", "filled", b"_pw+", rb" (?:input|owner|user)\Z", rb"_pw " + _ARGUMENT),
+    ("password", "filled", b"wpa_", b"", rb"wpa_passphrase (?:[^\s\"']{1,64}|\"[^\"\n]{1,64}\"|'[^'\n]{1,64}') " + _ARGUMENT),
+    ("password", "filled", b"ad^d_us chan^ge_p", rb"\brabbitmqctl\b[^\n|;&]{0,100}\Z", rb"(?:add_user|change_password) [^\s]{1,64} " + _ARGUMENT),
+    ("password", "filled", b"sqlp", b"", rb"sqlplus (?:-[a-z]{1,9} ){0,3}[\"']?[a-z0-9_$#]{1,64}/([^\s@\"'/$]{1,256})"),
+    ("password", "filled", b"htpa", b"", rb"htpasswd(?: -[a-z0-9]{1,8}){0,4} -(?:[a-z]{0,6}(?:n[a-z]{0,6}b|b[a-z]{0,6}n)[a-z]{0,6}"
+     rb"|[a-z]{0,6}b[a-z]{0,6} [^\s|;&-][^\s|;&]{0,255}) [^\s|;&-][^\s|;&]{0,255} " + _ARGUMENT),
+    ("token", "mixed", b"+-[abknstwx]+", rb"\b(?:doctl|codecov|vercel|nuget push)\b[^\n|;&]{0,200}\Z", rb" -[tk] [\"']?([^\s\"']{16,512})"),
+    ("token", "mixed", b"l^ogin a^uth? toke", rb"\b(?:vault|cargo|snyk|ngrok|npm|pnpm|yarn|poetry|netlify|wandb|huggingface-cli)\b[^\n|;&]{0,100}\Z",
+     rb"(?:login|auth(?:token)?|token(?:\.[a-z]{2,20})?) [\"']?([^\s\"']{16,512})"),
+    ("secret", "filled", b"secr", b"", rb"secrets? (?:set|put)\b[^\n|;&]{0,100}? (?:-b |--body[ =]|[a-z_][a-z0-9_]{0,64}=)" + _ARGUMENT),
     ("password", "filled", b"identi^fied", b"", rb"identified (?:with [a-z0-9_'\"]{1,40} )?by (?:password )?'([^'\n]{3,256})'"),
-    ("password", "filled", b"p^assw", rb"\b(?:with|role|user|encrypted|login) [^\n;]{0,200}\Z", rb"password '([^'\n]{3,256})'"),
+    ("password", "filled", b"p^assw", rb"\b(?:with|role|user|encrypted|login|set) [^\n;]{0,200}\Z", rb"password ?\(?'([^'\n]{3,256})'"),
     ("password", "filled", b"p^assw",
-     rb"\b(?:machine[ \t]{1,8}[^\s]{1,128}|default)[ \t]{1,8}login[ \t]{1,8}[^\s]{1,128}[ \t]{1,8}\Z",
+     rb"\b(?:(?:machine[ \t]{1,8}[^\s]{1,128}|default)[ \t]{1,8}login[ \t]{1,8}[^\s]{1,128}[ \t]{1,8}|(?:nmcli|mysqladmin)\b[^\n|;&]{0,200} )\Z",
      rb"password[ \t]{1,8}" + _ARGUMENT),
-    ("", "argument", b"p^assw p^ass? toke secr key?", b"",
+    ("", "argument", b"p^assw p^ass? toke secr key? a^uth?", b"",
      rb"(?:(?<=[-_])|(?<=-api)|(?<=-auth)|(?<=store))" + _WORDS + rb"(?:[ ]{1,2}|[\"'],[ ]{0,2})" + _ARGUMENT),
     ("", "assigned", b"p^assw p^assp p^ass? pwd? secr toke key? key[0-9] cred a^uth?", b"", _WORDS + _ASSIGN + _VALUE),
 )
@@ -5573,14 +5727,14 @@ _CONTEXTS: Tuple[Tuple[str, str, bytes, bytes, bytes], ...] = (
 # Which windows are looked for together. Any window may stand in any of the eight lanes; this grouping was found by a local search
 # over ordinary output of tools, for the fewest places that look like a window and are none.
 _LANES: Tuple[bytes, ...] = (
-    b"AGE- CLOJ ap^i_or cook cred dckr figd identi^fied key- secr set-^cook share^dacc sig= xai- ya29",
-    b".atl 1//0 LTAI a^uth? accou^ntke gith^ub_p ntn_ sec^ret_ signa^ture",
-    b".off GR13 dt0[cs] glsa psca sntr toke tske whse xox[abeoprs]",
-    b"-us[0-9] ACCA AKCp ATAT ATBB ATCT LS0t PMAK g^loas gsk_ ho^oks. lsv2 npm_ ops_ p^ass? p^assp p^assw pplx pul- pwd? xsmt",
-    b"+--u ABIA AKIA ASIA CCIP HRKU NR[AIJR][AIKS] aut^hori dapi do[opr]_ fm[12]_ fo1_ gh[pousr]_ lin_ py^pi-A rubyg^ems_",
-    b"/web AIza SK[0-9a-f][0-9a-f] [MNO][DTjz][AEIMQUYcgk][0-5w-z] gl[pdrcfias][atbmgof] glc_ hv[bsr]. shp[acps] sq0[acis] xkey",
-    b"***^[0-9]Q~# +-a+ +-p# +-p* +-u+ -----^begi :aa# bear bkua eyJ# key? key[0-9] sha2^56~# xapp",
-    b"://* :\\/\\ GOCS SG.# [rs]k_[lt] dp.[acps] hf_# nfp_ r8_# sb_s sbp_ sk-# sk-a",
+    b"--^cred --dest-^cred --src-^cred /web AGE- CCIP CLOJ GR13 chan^ge_p cook cred dckr figd identi^fied secr set-^cook share^dacc sig= sqlp",
+    b".atl NR[AIJR][AIKS] a^uth? accou^ntke gith^ub_p ntn_ signa^ture ya29",
+    b"+-[abknstwx]+ HRKU dt0[cs] g^loas htpa shp[acps] sntr toke whse xox[abeoprs]",
+    b"-pas -us[0-9] AIza AKCp ATAT ATBB ATCT GOCS ad^d_us ap^i_or lsv2 ops_ p^ass? p^assp p^assw pplx psca pul- wpa_",
+    b".off ABIA ACCA AKIA ASIA PMAK aut^hori do[opr]_ fm[12]_ fo1_ gh[pousr]_ lin_ py^pi-A rubyg^ems_ sec^ret_",
+    b"LTAI SK[0-9a-f][0-9a-f] [MNO][DTjz][AEIMQUYcgk][0-5w-z] gl[pdrcfias][atbmgof] glc_ glsa gsk_ ho^oks. hv[bsr]. l^ogin tske xkey xsmt",
+    b"+--a +--pro^xy-u +--u +-hp +-p# +-p* +-u* +/p: -----^begi :aa# bear bkua dapi eyJ# key- key? key[0-9] sha2^56~# xai- xapp",
+    b"***^[0-9]Q~# 1//0 ://* :\\/\\ LS0t SG.# [rs]k_[lt] _pw+ dp.[acps] hf_# nfp_ npm_ pwd? r8_# sb_s sbp_ sk-# sk-a sq0[acis]",
 )
 
 _BLOCK = 64 * KIB  # sieved at a time: the long integers of one block stay in the cache
@@ -5718,6 +5872,15 @@ def _credential(found: _Value) -> bool:
     return len(set(value)) > 5 and not _is_words(value) and not _is_template(value)
 
 
+def _small(found: _Value) -> bool:
+    """Whether an option's letter is small: `mysql -P` is a port."""
+    return _filled(found) and found.text[found.at + 2 : found.at + 3].islower()
+
+
+def _capital(found: _Value) -> bool:
+    return _filled(found) and found.text[found.at + 2 : found.at + 3].isupper()
+
+
 def _cookie(found: _Value) -> bool:
     pairs = found.text[found.start : found.end].split(b";")
     values = [pair.partition(b"=")[2].strip()[:256] for pair in pairs]
@@ -5801,6 +5964,8 @@ _CHECKS: Dict[str, Callable[[_Value], bool]] = {
     "mixed": _mixed,
     "key": _key,
     "filled": _filled,
+    "small": _small,
+    "capital": _capital,
     "credential": _credential,
     "cookie": _cookie,
     "argument": _argument,
@@ -6214,7 +6379,7 @@ def redact_text(text: str) -> str:
 
 # An option, a variable or a header whose value is a secret, whatever it looks like: `--password`, `PGPASSWORD=`, `X-Api-Key:`.
 _NAMED = (
-    rb"(?i)((?:--?|(?=[^-=]+=)|(?=[a-z-]+:))[a-z0-9_.-]*?)(pass(?:w(?:or)?d|phrase)?|pwd|secret|token|key|credentials?|authorization|bearer)(=|: ?|\Z)"
+    rb"(?i)((?:--?|(?=[^-=]+=)|(?=[a-z-]+:))[a-z0-9_.,=-]*?)(pass(?:w(?:or)?d|phrase|code)?|pwd|pw|secret|token|key|credentials?|authorization|bearer)(=|: ?|\Z)"
 )
 _SHELL_WORD = rb"(?:[^\s'\"\\]|\\.|'[^']*'|\"(?:[^\"\\]|\\.)*\"|['\"\\])+"
 
@@ -6238,6 +6403,21 @@ def _named_secrets(line: bytes, words: Sequence[Tuple[int, int]]) -> Iterator[Tu
         kind = kind if at + start == end and not word.endswith((b"=", b":")) else ""
 
 
+# What a line for a shell feeds a program that reads a password, or a token, from stdin: by echo through a pipe, or as a here-string.
+_READS_SECRET = rb"(?:\bsudo\b[^|;&\n]{0,80} -\w{0,9}S\b|--(?:password|token)-stdin|--with-token|\bchpasswd\b|\bpasswd\b[^|;&\n]{0,40} --stdin|\bkinit\b|--passphrase-fd)"
+_FED = (
+    rb"(?:echo|printf)(?: -[a-z]{1,3}){0,2} {1,4}" + _ARGUMENT + rb"[\"']? {0,4}\|[^|;&\n]{0,200}?" + _READS_SECRET,
+    _READS_SECRET + rb"[^|;&\n]{0,200}?<<< {0,4}" + _ARGUMENT,
+)
+
+
+def _fed_secrets(line: bytes) -> Iterator[Tuple[int, int, str]]:
+    """Where in a line for a shell what such programs read is."""
+    for expression in _FED:
+        for match in rx(expression).finditer(line):
+            yield (*match.span(match.lastindex or 0), "password")
+
+
 def redact_words(words: Sequence[str], is_line: bool = False) -> Tuple[List[str], int]:
     """`redact` for the words of a command, each of which stays one: also what only the word before gives away (`--password x`), and
     values with blanks or quotes in them. With `is_line` they are one line for a shell."""
@@ -6249,7 +6429,7 @@ def redact_words(words: Sequence[str], is_line: bool = False) -> Tuple[List[str]
     whole = bytearray(line)
     for start, end in told:
         whole[start:end] = rx(rb"[\s\"'`\\]").sub(b"_", line[start:end])
-    passes = (_secrets(line), _secrets(bytes(whole)), _named_secrets(line, told))  # the more they know of a kind, the earlier
+    passes = (_secrets(line), _secrets(bytes(whole)), _named_secrets(line, told), _fed_secrets(line))  # the more they know of a kind, the earlier
     secrets, kept = _apart([(start, end, rank, kind) for rank, found in enumerate(passes) for start, end, kind in found]), []
     for at, end in spans:
         parts, done = [], at
@@ -7270,7 +7450,7 @@ PROMPT = 400  # bytes of a prompt that are shown
 GC_EVERY = 3600  # seconds between two collections that nobody asked for
 GC_COMPRESS = 16 * MIB  # bytes that such a collection compresses at most
 
-_FORWARDED = ("SIGTERM", "SIGHUP", "SIGINT", "SIGQUIT", "SIGUSR1", "SIGUSR2")
+_FORWARDED = ("SIGTERM", "SIGHUP", "SIGINT", "SIGQUIT", "SIGALRM", "SIGUSR1", "SIGUSR2")
 _TERMINAL = ("SIGINT", "SIGQUIT")  # what a terminal sends to the whole group, the child included
 _HARMLESS = ("SIGUSR1", "SIGUSR2")  # what a program may be sent without being asked to end
 _DISK_FULL = (27, 28, 122)  # EFBIG, ENOSPC, EDQUOT: the reader has not gone, the bytes have
@@ -8676,7 +8856,14 @@ def _pytest_totals(text: bytes) -> Optional[Dict[bytes, int]]:
     return totals if m else None
 
 
-def _pytest_event(at: int, line: bytes) -> Optional[_Event]:
+def _margin(source: Source) -> bytes:
+    """The blanks that a collector put before all lines: four or more, or tabs."""
+    lines = [line for line in source.read(0, 64 * KIB).split(b"\n") if line.strip()]
+    m = rx(rb"(?: {4})+|\t+").match(max(lines, default=b""))  # the line that is indented least
+    return m.group() if m and min(lines).startswith(m.group()) else b""
+
+
+def _pytest_event(at: int, line: bytes, margin: bytes) -> Optional[_Event]:
     text = clean(line)
     m = rx(rb"^(.*?)(=+) (\S.*) (=+)$").match(text)
     if m:
@@ -8690,7 +8877,7 @@ def _pytest_event(at: int, line: bytes) -> Optional[_Event]:
         if m is None or totals is None or not _PYTEST_QUIET.issuperset(totals):
             return None
         prefix, title, ruled = m.group(1), m.group(2), False
-    if prefix and (len(prefix) > 200 or not rx(rb"^(?!E |[>|+ \t]).*[\t |>]$").match(prefix)):
+    if prefix and prefix != margin and (len(prefix) > 200 or not rx(rb"^(?!E |[>|+ \t]).*[\t |>]$").match(prefix)):
         return None  # an excerpt of source or of a message, not a line of a log
     return _Event(at, line, prefix, title, totals, ruled)
 
@@ -8698,6 +8885,7 @@ def _pytest_event(at: int, line: bytes) -> Optional[_Event]:
 def _pytest_events(source: Source) -> Dict[bytes, List[_Event]]:
     """Rulers and closing lines by the shape of the prefix of their lines, in one pass over all bytes."""
     groups: Dict[bytes, List[_Event]] = {}
+    margin = _margin(source)
     seconds, counts = rx(rb" in \d+\.\d\d ?s"), rx(rb"(?:\d [a-z]+(?: [a-z]+)?|no tests [a-z]+|deselected\))(?:\x1b\[[0-9;]*m)*$")
     for base, data in source.line_windows():
         hits = [at for title in _PYTEST_TITLES for at in find_each(data, title)]
@@ -8706,7 +8894,7 @@ def _pytest_events(source: Source) -> Dict[bytes, List[_Event]]:
                 hits.append(at)
         for at in sorted({data.rfind(b"\n", 0, at) + 1 for at in hits}):
             line, _, after = data[at : at + 4000].partition(b"\n")
-            event = _pytest_event(base + at, line) if len(line) < 2000 else None
+            event = _pytest_event(base + at, line, margin) if len(line) < 2000 else None
             below = clean(after.partition(b"\n")[0][len(event.prefix) :]) if event else b""
             if event and (event.kind != "start" or below.startswith(_PYTEST_HEADER)):
                 groups.setdefault(rx(rb"\d").sub(b"0", event.prefix), []).append(event)
@@ -9618,6 +9806,15 @@ def _untasked(text: bytes) -> bytes:
     return rx(_TASK).sub(b"", text) if len(names) > 2 and len(names) * 4 > lines * 3 and turns == len(set(names)) < 20 else text
 
 
+def _unindented(text: bytes) -> bytes:
+    """`text` without the margin of its lines, as a collector puts before all of them: a tool's own is no tab and less than four blanks."""
+    for _ in range(4):
+        if not text or text.isspace() or rx(rb"(?m)^(?! {4}|\t|[ \r]*$)").search(text):
+            break
+        text = rx(rb"(?m)^(?: {4}|\t)").sub(b"", text)
+    return text
+
+
 class _Reading:
     """Lines read closely, in normal form, each behind an LF; the first of them is line `first` of `source`.
 
@@ -9629,7 +9826,8 @@ class _Reading:
 
     def __init__(self, source: Source, first: int, raw: bytes) -> None:
         self.source, self.first = source, first
-        self.text = b"\n" + _untasked(rx(rb"\n(?:##\[(?:error|warning)\]|\[[\w./-]+:[\w:-]+\] |#\d+ \d+\.\d+ )").sub(b"\n", b"\n" + _normal(raw))[1:])
+        plain = _unindented(_normal(_unindented(raw)))  # by a collector, or by what the collector read
+        self.text = b"\n" + _untasked(rx(rb"\n(?:##\[(?:error|warning)\]|\[[\w./-]+:[\w:-]+\] |#\d+ \d+\.\d+ )").sub(b"\n", b"\n" + plain)[1:])
         self._words = _words_of(self.text)
         self._held: Dict[bytes, bool] = {}
         self._starts: Dict[bytes, List[int]] = {}
@@ -10198,6 +10396,9 @@ _JSON_TOOLS: List[Tuple[str, Sequence[str], Sequence[str]]] = [
     ("bandit", ("test_id", "issue_text"), ("filename", "line_number", "col_offset", "test_id", "issue_text", "issue_severity")),
     ("sqlfluff", ("start_line_no", "description"), ("filepath", "start_line_no", "start_line_pos", "code", "description", "")),
     ("diagnostics", ("annotation_level", "start_line"), ("file|path", "start_line", "start_column", "title", "message", "annotation_level")),
+    ("diagnostics", ("engineId", "primaryLocation"),
+     ("primaryLocation.filePath", "primaryLocation.textRange.startLine", "primaryLocation.textRange.startColumn+", "ruleId",
+      "primaryLocation.message", "severity")),
     ("biome", ("category", "location", "advices"),
      ("location.path", "location.start.line", "location.start.column", "category", "message", "severity")),
     ("oxlint", ("labels", "filename"), ("filename", "labels.0.span.line", "labels.0.span.column", "code", "message", "severity")),
@@ -10206,7 +10407,7 @@ _JSON_TOOLS: List[Tuple[str, Sequence[str], Sequence[str]]] = [
     ("markdownlint", ("ruleNames", "lineNumber"),
      ("fileName", "lineNumber", "errorRange.0", "ruleNames.0", "ruleDescription", "severity")),
 ]  # fmt: skip
-_JSON_LITERALS = (b'"line"', b'"line_number"', b'"start_line"', b'"start_line_no"', b'"begin"', b'"row"', b'"Line"', b'"lineNumber"', b'"line_start"')
+_JSON_LITERALS = (b'"line"', b'"line_number"', b'"start_line"', b'"start_line_no"', b'"begin"', b'"row"', b'"Line"', b'"lineNumber"', b'"line_start"', b'"startLine"')
 _JSON_REPORT = Dialect("", _JSON_LITERALS, (), severity={b"2": "error", b"1": "warning", b"HIGH": "error", b"MEDIUM": "warning", b"LOW": "style"})  # eslint's numbers
 
 
@@ -10262,7 +10463,7 @@ def _json_diagnostics(value: Any, around: Any = None, depth: int = 0) -> Iterato
     """(tool, where things are, object, the object around that names a file) of every diagnostic inside `value`, in order."""
     if isinstance(value, dict):
         for name, keys, places in _JSON_TOOLS:
-            if all(key in value for key in keys) and (isinstance(value.get(places[4]), str)):
+            if all(key in value for key in keys) and _json_text(value, places[4]):
                 yield name, places, value, around
                 return
         if any(isinstance(value.get(key), str) for key in ("filePath", "filepath", "path", "file", "filename", "source")):
@@ -10453,7 +10654,7 @@ DIAGNOSTICS: List[Dialect] = [
         (_AT_PATH + rb")" + _AT_COLUMN + rb": (?P<severity>\w+): (?P<message>[^\n]*) \[(?P<code>SC\d+)\]$",),
         severity={b"note": "style"}),
     Dialect("yamllint", (b" error ", b" warning "),
-        (rb" +(?P<line>\d+):(?P<col>\d+) +(?P<severity>error|warning) +(?P<message>\S[^\n]*?)  \((?P<code>[\w-]+)\)$",),
+        (rb" +(?P<line>\d+):(?P<col>\d+) +(?P<severity>error|warning) +(?P<message>\S[^\n]*?) (?: (?=\()|(?=\(syntax\)$))\((?P<code>[\w-]+)\)$",),
         locations=(_HEADING + rb"(?=\n +\d+:\d+ +(?:error|warning) )",),
         sign=rb"^ +\d+:\d+ +(?:error|warning) +\S[^\n]*  \([\w-]+\)$"),
     Dialect("eslint", (b" error ", b" warning "),
@@ -10478,7 +10679,7 @@ DIAGNOSTICS: List[Dialect] = [
         (_AT_PATH + rb")" + _AT_COLUMN + rb": \[(?P<severity>error|warning)\] (?P<message>[^\n]*?)(?: \((?P<code>[\w-]+)\))?$",)),
     Dialect("yamllint", (b"::error file=", b"::warning file="),
         (rb"::(?P<severity>error|warning) file=(?P<path>[^,\n]+),line=(?P<line>\d+),col=(?P<col>\d+)::(?P=line):(?P=col) "
-            rb"\[(?P<code>[\w-]+)\] " + _REST,)),
+            rb"(?:\[(?P<code>[\w-]+)\] )?" + _REST,)),
     Dialect("oxlint", ("─[".encode(), b",-["), (_FRAMED,), severity=_GLYPHS, more=rb" |$",
         summary=(rb"Found (?P<warnings>\d+) warnings? and (?P<errors>\d+) errors?\.$",), success=rb"Found 0 warnings and 0 errors\.$",
         sign=rb"^Finished in \S+ on \d+ files? (?:with \d+ rules )?using "),
@@ -10503,7 +10704,7 @@ DIAGNOSTICS: List[Dialect] = [
             + rb" (?P<code>(?:lint|parse|syntax|suppressions|assist|organizeImports|plugin)\S*)(?:  FIXABLE)?"
             rb"(?: [^\n]*)?\xe2\x94\x81\n+ +(?P<severity>\xc3\x97|!|i|\xe2\x84\xb9|\xe2\x9c\x96|\xe2\x9a\xa0) (?P<message>[^\n]+)",
         _AT_PATH + rb")(?::(?P<line>\d+):(?P<col>\d+))? (?P<code>format|organizeImports|assist\S*|parse|lint\S*|"
-            rb"internalError\S*|files\S*)(?:  FIXABLE)? [^\n]*\xe2\x94\x81\n+ +(?P<severity>\xc3\x97|!|i|\xe2\x84\xb9|\xe2\x9a\xa0) "
+            rb"internalError\S*|files\S*)(?:  FIXABLE)? [^\n]*\xe2\x94\x81\n+ +(?P<severity>\xc3\x97|!|i|\xe2\x84\xb9|\xe2\x9c\x96|\xe2\x9a\xa0) "
             rb"(?P<message>[^\n]+)"), severity={"×".encode(): "error", b"!": "warning", "⚠".encode(): "warning", b"i": "style", "ℹ".encode(): "style",
         "✖".encode(): "error"}, more=rb"[ \t]|$", summary=(rb"Found (?P<errors>\d+) errors?\.$",
         rb"Found (?P<warnings>\d+) warnings?\.$", rb"Found (?P<infos>\d+) infos?\.$"), claims=("errors", "warnings", "infos"),
@@ -10570,6 +10771,8 @@ DIAGNOSTICS: List[Dialect] = [
             + rb": (?P<severity>fatal error|error|warning|internal compiler error|style|performance|portability): (?P<message>[^\n]*?(?: \["
             rb"(?P<code>-W[^\]\n]+|[a-z][\w.,-]+)\])?)$",
         _AT_PATH + _C_FILE + _AT_COLUMN + rb":\n\n[^\n]*\n[^\n]*\n(?P<severity>Error|Warning|Fatal Error): (?P<message>[^\n]*?(?: \[(?P<code>-W[^\]\n]+)\])?)$",
+        rb"(?P<path><(?:stdin|command-line|built-in)>)" + _AT_LINE + rb": (?P<severity>fatal error|error|warning): (?P<message>[^\n]*?(?: \[(?P<code>-W[^\]\n]+)\])?)$",
+        rb"(?P<severity>fatal error): (?P<identity>too many errors emitted, stopping now)[^\n]*$",
         rb"(?P<identity>(?:[\w./+-]*[/-])?(?:cc1(?:plus|obj)?|gcc|g\+\+|cc|c\+\+|clang(?:\+\+)?|lto1|lto-wrapper|"
             rb"f951|gfortran)(?:-\d+)?): (?P<severity>fatal error|error|warning): (?!ld returned|linker command)" + _REST),
         summary=(rb"(?:(?P<warnings>\d+) warnings?)?(?: and )?(?:(?P<errors>\d+) errors?)? generated\.$",),
@@ -10580,7 +10783,8 @@ DIAGNOSTICS: List[Dialect] = [
         (rb"(?:[^\s:]*ld[^\s:]*: )?(?P<location>(?:[A-Za-z]:[\\/])?[^\s:][^\n]{0,400}?(?::\(\.[^)\n]*\)|:\d+)): (?:error: )?"
             rb"(?P<identity>(?:undefined reference to|multiple definition of) [^;\n]*)(?:; [^\n]*)?$",
         rb"(?:[^\s:]*ld[^\s:]*: (?:error: )?)(?P<location>[^\s:][^:\n]{0,400}): (?P<identity>(?:undefined reference to|"
-            rb"multiple definition of) [^;\n]*)(?:; [^\n]*)?$", rb"[^\s:]*ld[^\s:]*: (?P<identity>cannot find [^\n]*)",
+            rb"multiple definition of) [^;\n]*)(?:; [^\n]*)?$",
+        rb"(?P<location>[^\s:][^:\n]{0,400}\.o:[^:\n]+:function [^\n]{1,400}?): error: (?P<identity>undefined reference to [^\n]*)$", rb"[^\s:]*ld[^\s:]*: (?P<identity>cannot find [^\n]*)",
         rb"(?:[^\s:]*ld[^\s:]*|mold|wild): error: (?P<identity>(?:undefined|duplicate)[^\n]* symbol[^\n]*)(?:\n>>> "
             rb"(?:referenced by|defined at) (?P<location>[^\n]+))?",
         rb"Undefined symbols? for architecture \w+:\n  \"?(?P<identity>[^\n]+?)\"?, referenced from:",
@@ -10647,8 +10851,10 @@ DIAGNOSTICS: List[Dialect] = [
         rb"\* What went wrong:\n(?P<message>(?P<step>Execution failed for task '[^'\n]+'|[^\n]+)[^\n]*)"),
         success=rb"BUILD SUCCESSFUL in ", sign=rb"^FAILURE: Build |^BUILD (?:FAILED|SUCCESSFUL) in |^> Task :", more=rb">|$"),
     Dialect("webpack", (b"ERROR in ", b"WARNING in "),
-        (rb"(?P<severity>ERROR|WARNING) in (?P<path>(?:[A-Za-z]:)?[^\s:][^:\s]*)(?:[ :](?P<line>\d+):(?P<col>\d+)"
-            rb"(?:-[\d:]+)?)?\n(?:\[tsl\][^\n]*\n)?(?P<message>[^\n]+)",
+        (rb"(?P<severity>ERROR|WARNING) in [^\n]+\n(?:[^\n]*\d+:[\d:-]+\n)?\[tsl\] (?:ERROR|WARNING) in (?P<path>[^\n(]+)\((?P<line>\d+),(?P<col>\d+)\)\n"
+            rb" +(?P<code>TS\d+): " + _REST,
+        rb"(?P<severity>ERROR|WARNING) in (?P<path>(?:[A-Za-z]:)?[^\s:][^:\s]*)(?:[ :](?P<line>\d+):(?P<col>\d+)"
+            rb"(?:-[\d:]+)?)?\n(?P<message>[^\n]+)",
         rb"(?P<severity>ERROR|WARNING) in (?P<message>(?P<identity>[^\n]+))"),
         summary=(rb"webpack [\d.]+ compiled with (?:(?P<errors>\d+) errors?)?(?: and )?(?:(?P<warnings>\d+) warnings?)?",),
         success=rb"webpack [\d.]+ compiled successfully|webpack compiled successfully", more=rb"[^\nEWw]|$",
@@ -10656,14 +10862,15 @@ DIAGNOSTICS: List[Dialect] = [
             rb"build failed)"),
     Dialect("esbuild", (b"[ERROR] ", b"[WARNING] "),
         (rb"(?:\xe2\x9c\x98|X|\xe2\x96\xb2|\xe2\x9a\xa0) \[(?P<severity>ERROR|WARNING)\] (?P<message>[^\n]+)(?:\n+ +"
-            rb"(?P<path>[^:\s][^:\n]*)" + _AT_COLUMN + rb":)?",), summary=(rb"(?P<errors>\d+) errors?$",
+            rb"(?P<path>[^:\s][^:\n]*)" + _AT_COLUMN + rb":)?", _AT_PATH + rb")" + _AT_COLUMN + rb": (?P<severity>ERROR|WARNING): " + _REST),
+        repeats=True, summary=(rb"(?:all )?(?:\d+ of )?(?P<warnings>\d+) warnings? and (?:all )?(?:\d+ of )?(?P<errors>\d+) errors? shown", rb"(?P<errors>\d+) errors?$",
         rb"(?P<warnings>\d+) warnings? and (?P<errors>\d+) errors?$", rb"(?P<warnings>\d+) warnings?$"),
         sign=rb"^(?:\xe2\x9c\x98|X|\xe2\x96\xb2) \[(?:ERROR|WARNING)\] ", more=rb"[ \t]|$"),
     Dialect("rollup", (b"[!] ",),
         (rb"\[!\] (?:\([^)\n]*\) )?(?P<message>\w*Error: [^\n]+)(?:\n(?:https?:[^\n]*\n)?(?P<path>[^\s(][^(\n]*?)"
             rb"(?: \((?P<line>\d+):(?P<col>\d+)\))?$)?",)),
     Dialect("vite", (b"error during build", b"\xe2\x95\xad\xe2\x94\x80["),
-        (rb"\[(?P<code>[A-Z][A-Z_]+)\] (?P<message>[^\n]+)\n +\xe2\x95\xad\xe2\x94\x80\[ (?P<path>[^\n]+?)" + _AT_COLUMN + rb" \]",
+        (rb"(?:\[(?P<code>[A-Z][A-Z_]+)\] )?(?P<message>\S[^\n]*)\n +\xe2\x95\xad\xe2\x94\x80\[ (?P<path>[^\n]+?)" + _AT_COLUMN + rb" \]",
         rb"error during build:\n(?!Build failed)(?P<message>[^\n]+)(?:\n(?:[^\n]*\n){0,3}?file: (?P<path>[^\n:]+)"
             rb"(?::(?P<line>\d+):(?P<col>\d+))?)?"), success=rb"\xe2\x9c\x93 built in ", sign=rb"^error during build|^vite v\d|^ ERROR  Build failed with \d+ error",
         more=rb"[^\n]|$"),
@@ -10685,12 +10892,13 @@ ANY_DIAGNOSTICS: List[Dialect] = [
     Dialect("diagnostics", (b"::error ", b"::warning ", b"::notice "),
         (rb"::(?P<severity>error|warning|notice(?= [^:\n]*\bf(?:ile)?=)) (?:(?:(?:file|f)=(?P<path>[^,:\n]+)|line=(?P<line>\d+)|col=(?P<col>\d+)|title=(?P<code>(?:(?! (?:>|\xe2\x80\xba) )[^,:\n])*[^,:\s])(?=[,:])|(?!title=)\w+=[^,:\n]*),?)+::"
             rb"(?P<message>(?:(?!%0A)[^\n])+)",), severity={b"notice": "style"}),
-    Dialect("diagnostics", (b" ==> ", b"% confidence)", b" imported but unused", b"undefined name", b"is assigned to but never used", b" in public ", b" in private ", b" at module level:", b": D00", b"] [",
+    Dialect("diagnostics", (b" imported but unused", b"undefined name", b"is assigned to but never used", b"redefinition of unused", b"f-string is missing"),
+        (_AT_PATH + rb"\.pyi?)" + _AT_COLUMN + rb":? (?!error|warning|note|[A-Z]+\d+:? )" + _REST,),
+        sign=_NEAR_BY + rb":\d+:\d+:? (?:[^\n]*(?:imported but unused$|unable to detect undefined names$|assigned to but never used$)|undefined name |redefinition of unused |f-string is missing)"),
+    Dialect("diagnostics", (b" ==> ", b"% confidence)", b" in public ", b" in private ", b" at module level:", b": D00", b"] [",
         b"Imports are incorrectly", b"Error: ", b"PHP "),
         (_AT_PATH + rb"):(?P<line>\d+): (?P<message>(?P<code>[\w'-]+) ==> [^\n]+)",
         _AT_PATH + rb"\.pyi?):(?P<line>\d+): (?P<message>[^\n]+) \(\d+% confidence(?:, \d+ lines?)?\)$",
-        _AT_PATH + rb"\.pyi?)" + _AT_COLUMN + rb": (?P<message>(?:[^\n]*imported but unused|(?:'from [^\n]* import \*' used; unable to detect )?undefined names?\b"
-            rb"|local variable [^\n]* is assigned to but never used|redefinition of unused |f-string is missing)[^\n]*)",
         _AT_PATH + rb"\.pyi?):(?P<line>\d+) (?:in|at) [^\n]+:\n {8}(?P<code>D\d{3}): " + _REST,
         _AT_PATH + rb"):(?P<line>\d+): (?P<code>D\d{3}) " + _REST,
         _AT_PATH + _C_FILE + rb":(?P<line>\d+):  (?P<message>[^\n]+)  \[(?P<code>\w+/\w+)\] \[\d\]$",
@@ -10715,33 +10923,44 @@ _OWN = {"failed": 9.0, "error": 9.0, "suite": 4.0}  # value of a fact by its kin
 class Runner:
     """A test runner's report, as data; every expression is one of bytes, tried at the start of a line.
 
-    `match` are literals of which one occurs wherever the report does. `heads` find the line with which the report of one failure begins; `lists`
-    are (what opens a list, one of its lines), an empty opening for lines that stand anywhere. All three name tests: `name` is the title, or `titles` over several lines (joined by `join`);
-    `kind` is looked up in `kinds` (a kind of fact, "" for none), `location`, `message` and `file` may be given. Each list is an account of the same failures: that which agrees with
-    the tool's own count is believed. `region` opens the part in which heads count, `end` closes it and the report of a failure. `closing` finds the tool's own counts:
-    groups are their names, but of `tests`, `suites` and `counts` the text holds numbers with their names. `claims` are the counts of failing tests (one with "-" is taken off), `suite_claims` those
-    of failing suites. `suites` finds lines that give the file or package of the tests below (with `under`, above): `suite` if it failed, `broken` if it could
-    not run, `ok`. `opens` are literals that begin a test of a given name, for reports that stand above the verdict. `location` and `message` are looked
-    for in a report. `success` finds what a passing run says; `sure` runners are known by their heads even when nothing closes the report. `read` is the
-    function for a format that lines do not tell; `details` find lines that tell where or why a test failed that another line names. `after`: reports follow the closing counts. `shared`: heads that follow each other have one report. `leave` closes
-    the region where that is not `end`. `nest` parts the names of a test and its subtests: one with failing subtests counts as a suite.
-    `above` finds the lines between which a report stands that comes before its head. `starts` finds what every run begins with. `died` finds the
-    test in which a process ended that did not exit with 0.
+    Three of them name tests, `heads`, `lists` and `details`: `name` is the title, or `titles` over several lines; `kind` is looked up in `kinds`;
+    `location`, `message` and `file` may be given. Each list is an account of the same failures: that which agrees with the tool's own
+    count is believed.
     """
 
-    __slots__ = ("name", "match", "heads", "lists", "closing", "claims", "suite_claims", "suites", "kinds", "region", "end", "location", "message",
-                 "success", "notes", "opens", "join", "under", "sure", "after", "shared", "leave", "nest", "details", "above", "read", "starts", "died")  # fmt: skip
+    heads: Sequence[bytes] = ()  # the line with which the report of one failure begins
+    lists: Sequence[Tuple[bytes, bytes]] = ()  # (what opens a list, one of its lines); an empty opening for lines that stand anywhere
+    details: Sequence[bytes] = ()  # lines that tell where or why a test failed that another line names
+    join = b" "  # between the lines of `titles`
+    kinds: Dict[bytes, str] = {}  # kinds of facts by `kind`, "" for none
+    region = b""  # what opens the part in which heads count
+    end = b""  # what closes it, and the report of a failure
+    leave = b""  # what closes the part where that is not `end`
+    closing: Sequence[bytes] = ()  # the tool's own counts by the names of groups; of `tests`, `suites` and `counts` the text names them
+    claims: Sequence[str] = ("failed",)  # the counts of failing tests; one with "-" is taken off
+    suite_claims: Sequence[str] = ()  # the counts of failing suites
+    suites = b""  # the file or package of the tests below: `suite` if it failed, `broken` if it could not run, `ok`
+    under = False  # the suite's line stands below its tests
+    opens: Sequence[bytes] = ()  # literals that begin a test of a given name, for reports that stand above the verdict
+    above = b""  # the lines between which a report stands that comes before its head
+    after = False  # reports follow the closing counts
+    shared = False  # heads that follow each other have one report
+    nest = b""  # parts the names of a test and its subtests: one with failing subtests counts as a suite
+    location: Sequence[bytes] = ()  # looked for in a report, as `message` is
+    message: Sequence[bytes] = ()
+    success = b""  # what a passing run says
+    notes = b""  # lines about the run as a whole
+    starts = b""  # what every run begins with
+    died = b""  # the test in which a process ended that did not exit with 0
+    sure = False  # its heads are known even when nothing closes the report
+    read: Optional[Callable[[_Reading], Tuple[List[_Case], Dict[str, int]]]] = None  # for a format that lines do not tell
 
-    def __init__(self, name: str, match: Sequence[bytes], heads: Sequence[bytes] = (), lists: Sequence[Tuple[bytes, bytes]] = (), closing: Sequence[bytes] = (),
-                 claims: Sequence[str] = ("failed",), suite_claims: Sequence[str] = (), suites: bytes = b"", kinds: Optional[Dict[bytes, str]] = None,
-                 region: bytes = b"", end: bytes = b"", location: Sequence[bytes] = (), message: Sequence[bytes] = (), success: bytes = b"", notes: bytes = b"",
-                 opens: Sequence[bytes] = (), join: bytes = b" ", under: bool = False, sure: bool = False, after: bool = False, shared: bool = False, leave: bytes = b"", nest: bytes = b"", details: Sequence[bytes] = (),
-                 above: bytes = b"", read: Optional[Callable[[_Reading], Tuple[List[_Case], Dict[str, int]]]] = None, starts: bytes = b"",
-                 died: bytes = b"") -> None:  # fmt: skip
-        self.name, self.match, self.heads, self.lists, self.closing = name, match, heads, lists, closing
-        self.claims, self.suite_claims, self.suites, self.kinds = claims, suite_claims, suites, kinds or {}
-        self.region, self.end, self.location, self.message, self.success, self.notes = region, end, location, message, success, notes
-        self.opens, self.join, self.under, self.sure, self.after, self.shared, self.leave, self.nest, self.details, self.above, self.read, self.starts, self.died = opens, join, under, sure, after, shared, leave or end, nest, details, above, read, starts, died
+    def __init__(self, name: str, match: Sequence[bytes], **fields: Any) -> None:
+        """`match` are literals of which one occurs wherever the report does. Raises AttributeError for a field that there is not."""
+        self.name, self.match = name, match
+        for field, value in fields.items():
+            getattr(Runner, field)
+            setattr(self, field, value)
 
 
 class _Case:
@@ -10866,7 +11085,7 @@ class _Report:
         if not row.region:
             return cases
         marks = sorted([(m.start(), row.kinds.get(_group(m, "kind"), "failed")) for m in page.find(row.region)]
-                       + [(m.start(), "") for m in (page.find(row.leave) if row.leave else ())])  # fmt: skip
+                       + [(m.start(), "") for m in (page.find(row.leave or row.end) if row.leave or row.end else ())])  # fmt: skip
         kept = []
         places = [at for at, _ in marks]
         for case in cases:
@@ -11830,8 +12049,9 @@ def _of_junit(page: _Reading) -> Optional[Evidence]:
         if not tests:
             continue
         claims = _junit_claims(bare[start:end])
+        counted = 0 <= claims <= tests  # who counts more than there are, as biome, counts some as failures and as errors
         evidence.totals["tests"] = evidence.totals.get("tests", 0) + tests
-        evidence.totals["failed"] = evidence.totals.get("failed", 0) + (claims if claims >= 0 else len(named))
+        evidence.totals["failed"] = evidence.totals.get("failed", 0) + (claims if counted else len(named))
         evidence.facts += named
         evidence.span.append((page.source.name, page.line(start), page.line(end - 1)))
         evidence.unsure = evidence.unsure if whole else "the report's end is missing"
@@ -11888,7 +12108,14 @@ def _junit_fact(page: _Reading, case: Match[bytes], problem: Match[bytes]) -> Fa
     name = b"::".join(filter(None, (names.get(b"classname"), names.get(b"name"))))
     lines = [line.strip() for line in (said.get(b"message") or body or said.get(b"type", b"")).split(b"\n")]
     message = next((line for line in lines if line and not line.startswith(name)), lines[0]) or problem.group(1)
-    place = b":".join(filter(None, (names[b"file"], names.get(b"line")))) if names.get(b"file") else _frame((rb"(?:file://)?(?P<location>[\w./\\-]+\.[A-Za-z]\w*:\d+)",), body)
+    suite = rx(rb"(?s)<testsuite\b" + _XML_ATTRIBUTES + b">").match(page.text, page.text.rfind(b"<testsuite", 0, case.start()))
+    linted = _attributes(suite.group(1)) if suite else {}
+    at = rx(rb"line (\d+), col (\d+), ").match(body)  # where eslint says it; others do in the attributes
+    if linted.get(b"package", b"").startswith(b"org.") and (at or names.get(b"line")):
+        place = b":".join(filter(None, (linted.get(b"name", b""), *(at.groups() if at else (names.get(b"line"), names.get(b"column"))))))
+        name = place + b" " + names.get(b"name", b"")
+    else:
+        place = b":".join(filter(None, (names[b"file"], names.get(b"line")))) if names.get(b"file") else _frame((rb"(?:file://)?(?P<location>[\w./\\-]+\.[A-Za-z]\w*:\d+)",), body)
     first, last = page.line(case.start()), page.line(case.end() - 1)
     return Fact("failed", name, place, message, page.source.name, first, last, value=_OWN["failed"])
 
@@ -12460,42 +12687,51 @@ def _hub_list(page: _Page) -> List[Evidence]:
 
 # ── logs ──
 
-_LEVEL = rb"(?m)^[^\n]{0,80}?[\s\[<(|=\"](TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|CRITICAL|FATAL|SEVERE)[\s\]>):|,\"]"
-_LOGS: List[Tuple[bytes, bytes]] = [  # how each line starts; what to count, if not the level
-    (rb"\S+ \S+ \S+ \[\d\d/\w{3}/\d{4}:[^\]\n]+\] \"", rb"(?m)^[^\n]*?\" ([1-5]\d\d) (?:\d+|-)"),
-    (rb"(?:<\d+>)?[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \S+ [^\s:]+(?:\[\d+\])?: ", b""),
-    (rb"\[?\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d\S*[\s\]]", b""),
-    (rb"(?:\[|<)?(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|CRITICAL|FATAL|SEVERE)[\s\]>:|]", b""),
+_LEVEL = (
+    rb"(?m)^(?:[^\n]{0,80}?[ \t\[<(|=:\"])?(TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|CRITICAL|FATAL|SEVERE"
+    rb"|(?<=[\[=:])(?:trace|debug|info|notice|warn|warning|error|crit|critical|alert|emerg|fatal|panic))[\s\]>):|,\"]"
+)
+_STATUS = rb"(?m)^[^\n]*?\" ([1-5]\d\d) (?:\d+|-)"
+_LOGS: List[Tuple[bytes, bytes]] = [  # how each line starts; what to count
+    (rb"\S+ \S+ \S+ \[\d\d/\w{3}/\d{4}:[^\]\n]+\] \"", _STATUS),
+    (rb"(?:<\d+>)?[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \S+ [^\s:]+(?:\[\d+\])?: ", _LEVEL),
+    (rb"\[?\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d\S*[\s\]]", _LEVEL),
+    (rb"\[(?:[A-Z][a-z]{2} )?[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d\S* \d{4}\] ", _LEVEL),
+    (rb"(?:time|ts|timestamp|t)=(?:\"[^\"\n]*\"|\S+) |(?:level|lvl)=\w+ ", _LEVEL),
+    (rb"(?:\[|<)?(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|CRITICAL|FATAL|SEVERE)[\s\]>:|]", _LEVEL),
 ]
 
 
-def _log_format(page: _Page) -> Optional[Tuple[bytes, bytes]]:
-    """How nearly all lines of a log start, and what is counted in them; None when it is none."""
-    head = [line for line in page.lines[:2000] if line]
+def _log_format(lines: Sequence[bytes]) -> Tuple[bytes, bytes]:
+    """How nearly all lines of a log start, and what is counted in them; nothing when it is none."""
+    head = [line for line in lines[:2000] if line]
     fits = (row for row in _LOGS if sum(1 for line in head if rx(row[0]).match(line)) * 10 >= 9 * len(head))
-    return next(fits, None) if len(head) >= 20 else None
+    return next(fits, (b"", b"")) if len(head) >= 20 else (b"", b"")
 
 
 def _log(page: _Page) -> List[Evidence]:
     """Access logs, syslog, levelled and timestamped logs: how many lines of each level or status. What is odd in them, the text profile knows."""
-    start, counted = _log_format(page) or (b"", b"")
+    text = _unindented(page.text)
+    lines = page.lines if text is page.text else text.split(b"\n")[: len(page.lines)]
+    start, counted = _log_format(lines)
     if not start:
         return []
     counts: Dict[str, int] = {}
-    for match in rx(counted or _LEVEL).finditer(page.text):
-        name = match.group(1).decode() if not counted else "%sxx" % match.group(1)[:1].decode()
+    for match in rx(counted).finditer(text):
+        name = match.group(1).decode()
+        name = name[:1] + "xx" if name.isdigit() else name
         counts[name] = counts.get(name, 0) + 1
     shapes: Dict[bytes, int] = {}
-    for line in page.lines if not counted and len(page.lines) <= 50_000 else ():
+    for line in lines if counted is _LEVEL and len(lines) <= 50_000 else ():
         shape = _shape(rx(start).sub(b"", line, 1))
         shapes[shape] = shapes.get(shape, 0) + 1
-    totals = {"lines": len(page.lines), **dict(sorted(counts.items()))}
+    totals = {"lines": len(lines), **dict(sorted(counts.items()))}
     rows = [page.row("template", shape, "×%d".encode() % count, 0, 0, count) for shape, count in shapes.items() if count > 1]
     evidence = page.evidence("log", rows if len(rows) <= 12 else (), totals)
     evidence.quotes = evidence.quotes[:3]
-    for match in rx(rb"(?m)^[^\n]*?\" 5\d\d [^\n]*").finditer(page.text) if counted and counts.get("5xx", 0) * 50 <= len(page.lines) else ():
+    for match in rx(rb"(?m)^[^\n]*?\" 5\d\d [^\n]*").finditer(text) if 0 < counts.get("5xx", 0) * 50 <= len(lines) else ():
         if len(evidence.quotes) < 23:
-            evidence.quotes.append(page.quote(page.text.count(b"\n", 0, match.start()) + 1, 8.0))
+            evidence.quotes.append(page.quote(text.count(b"\n", 0, match.start()) + 1, 8.0))
     return [evidence]
 
 
@@ -12509,7 +12745,7 @@ def _search(page: _Page) -> List[Evidence]:
     lines, hits = page.lines, 0
     rows: Dict[bytes, List[int]] = {}
     others = context = odd = n = 0
-    if _log_format(page):
+    if _log_format(page.lines)[0]:
         return []
     while n < len(lines):
         line = lines[n]
@@ -12913,7 +13149,9 @@ def _aligned(page: _Page) -> List[Evidence]:
             return [] if any(line[at - 1 : at].strip() for at in starts[1:]) else [line[a:b].strip().encode() for a, b in zip(starts, [*starts[1:], 10**6])]
 
     columns, bad = cells(header), []
+    parted = ruled and "|" not in header and b"" in map(bytes.strip, lines[2:last])  # by blank lines, as sqlite does where a value has several lines
     rows = ((n, row) for n, row in ((n, cells(line)) for n, line in body if line) if row or bad.append(n))  # type: ignore[func-returns-value]
+    rows = (row for row in rows if not (parted and not row[1][0] and lines[row[0] - 2].strip()))
     evidence = _table_evidence(page, rows, columns)
     total, ragged = evidence.totals["rows"], evidence.totals.get("odd rows", 0)
     if total < 2 or ragged * 50 > total or bad and (not ruled or len(bad) * 50 > total):
@@ -13499,6 +13737,7 @@ PACKAGING: List[Dialect] = [
         (rb" *\xc3\x97 (?P<identity>(?:Building|Preparing|Getting requirements|Running setup\.py|"
             rb"python setup\.py)[^\n]*?) did not run successfully\.(?:\n(?! *\[end of output\])[^\n]*){1,400}?\n +"
             rb"(?P<message>\S[^\n]*)\n +\[end of output\]",
+        rb"\xc3\x97 (?P<identity>[^\n]+) did not run successfully\.\n\xe2\x94\x82 (?P<message>exit code: \d+)\n\xe2\x95\xb0\xe2\x94\x80> See above",
         rb"ERROR: Cannot install (?P<identity>[^\n]+?) because "
             rb"(?P<message>these package versions have conflicting dependencies[^\n]*|[^\n]*)",
         rb" +(?P<identity>(?:The user requested(?: \(constraint\))? \S[^\n]*|\S+ (?:\S+ )?depends on [^\n]+))$",
@@ -13561,15 +13800,17 @@ PACKAGING: List[Dialect] = [
         (rb" *(?:\xc3\x97|error:) (?P<message>No solution found[^\n]*)(?:\n[^\n]*?\b(?:versions? of|depends? on|"
             rb"requires?) (?P<identity>\S+?)[,.]?(?=\s|$))?",
         rb" *\xc3\x97 (?P<message>Failed to [^\n]*?`(?P<identity>[^`\n]+)`[^\n]*)",
-        rb"error: (?P<message>(?:Failed|No |Distribution|The lockfile|Request failed|Package)[^\n]*)",
+        rb"error: (?P<message>(?:Failed|No |Distribution|The lockfile|The build backend|Unable to|Request failed|Package)[^\n]*)",
         rb"The package `(?P<identity>[^`\n]+)` (?P<message>[^\n]+)"), severity={b"": "package"},
         summary=(rb"Found (?P<incompatibilities>\d+) incompatibilit(?:y|ies)$",), claims=("incompatibilities",), more=rb"[ \t]",
         sign=rb"No solution found when resolving|\xe2\x95\xb0\xe2\x94\x80\xe2\x96\xb6 |^(?:Resolved|Audited|Installed|"
-            rb"Prepared|Using CPython) |^Found \d+ incompatibilit", success=rb"(?:Installed|Audited|Uninstalled) \d+ packages? in |All installed packages are compatible$"),
+            rb"Prepared|Using C?Python) |^  cause: (?:The build backend|Call to) |^Found \d+ incompatibilit", success=rb"(?:Installed|Audited|Uninstalled) \d+ packages? in |All installed packages are compatible$"),
     Dialect("poetry", (b"version solving failed", b"Because "),
         (rb" *(?P<message>(?:Because|So, because) [^\n]*?(?:depends on|requires|depends on both|no versions of) "
             rb"(?P<identity>[^\s]+(?: \([^)\n]*\))?)[^\n]*)",), severity={b"": "package"}, sign=rb"version solving failed",
         more=rb" *(?:and|so|thus|Thus) |$"),
+    Dialect("poetry", (b"Could not find a matching version of package ",),
+        (rb"(?P<message>Could not find a matching version of package (?P<identity>\S+))",), severity={b"": "package"}),
     Dialect("poetry", (b"Poetry configuration is invalid",), (rb" +- (?P<message>\S[^\n]*)",), severity={b"": "package"},
         sign=_NEAR_BY + rb"^The Poetry configuration is invalid:$"),
     Dialect("cargo", (b"error: failed to ", b"error: no matching package", b"error: the lock file", b"error: package `", b".toml:"),
@@ -13584,12 +13825,12 @@ PACKAGING: List[Dialect] = [
     Dialect("go-mod", (b"go: ", b" imports"),
         (rb"go: (?P<message>(?:module )?(?P<identity>[\w./-]+\.[\w./-]+" rb"(?:@[^\s:]+)?):? [^\n]+)",
         rb"\t(?P<message>(?P<identity>\S+\.\S+): (?:module |cannot find module |no required module )[^\n]*)",
-        rb"(?P<path>\S*go\.(?:mod|work)):(?P<line>\d+): " + _REST,
+        rb"(?P<path>\S*go\.(?:mod|work))" + _AT_LINE + rb": " + _REST,
         rb"go: (?P<message>(?:updates to go\.(?:mod|sum)|inconsistent|cannot find|go\.mod)[^\n]*)"), severity={b"": "package"},
         sign=rb"^go: (?:module |updates |inconsistent|cannot find|errors parsing |finding module for package |[\w./-]+@\S+: |[\w./-]+: (?:no matching|module|invalid|"
             rb"unrecognized))", more=rb"\t"),
-    Dialect("bundler", (b"Could not find gem", b"Bundler could not", b"Could not find compatible"),
-        (rb"(?P<message>Could not find gem '(?P<identity>[^'\n]+)'[^\n]*)",
+    Dialect("bundler", (b"Could not find gem", b"Bundler could not", b"Could not find compatible", b"Could not find a valid gem"),
+        (rb"ERROR:  (?P<message>Could not find a valid gem '(?P<identity>[^'\n]+)'[^\n]*)", rb"(?P<message>Could not find gem '(?P<identity>[^'\n]+)'[^\n]*)",
         rb"(?P<message>Bundler could not find compatible versions for gem \"(?P<identity>[^\"\n]+)\"[^\n]*)",
         rb"Because (?P<message>[^\n]*? depends on (?P<identity>[\w-]+)[^\n]*)"), severity={b"": "package"},
         success=rb"Bundle (?:complete|updated)!|The Gemfile's dependencies are satisfied"),
@@ -14512,7 +14753,7 @@ def known_evidence(sources: List[Source], status: Optional[int], rows: Sequence[
     told = [evidence for evidence in found if evidence.profile != "ctx/v1"]
     if not found:
         found = told = parse_content(sources, status)
-    taken = [span for evidence in found if not evidence.unsure for span in evidence.span]
+    taken = [span for evidence in found if not evidence.unsure and evidence.profile not in _READ_AGAIN for span in evidence.span]
     if told and not any(evidence.unsure for evidence in told) and (status == 0 or covered(sources, taken)):
         return found
     return found + [parse_text(sources, status, taken)]
@@ -15228,7 +15469,7 @@ def self_command() -> str:
         return "ctx"
     if is_same(fsdecode(find_program(b"python3")), words[0]):
         words[0] = "python3"
-    return " ".join(map(shell_word, words))
+    return " ".join(map(shell_argument, words))
 
 
 _SAFE = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789@%+=:,./-_")
@@ -15239,6 +15480,14 @@ def shell_word(text: str) -> str:
     if text and not text.startswith("#") and all(c in _SAFE or c == "#" for c in text):
         return text
     return "'%s'" % text.replace("'", "'\\''")
+
+
+def shell_argument(text: str) -> str:
+    """`shell_word` of what a user typed or a file is named: controls and bytes that are no UTF-8 spelt out, as bash and zsh read them."""
+    raw = fsencode(text)
+    if visible(raw) == text.replace("[ctx ", "\\[ctx "):
+        return shell_word(text)
+    return "$'%s'" % "".join(chr(byte) if 32 <= byte < 127 and byte not in b"\\'" else "\\x%02x" % byte for byte in raw)
 
 
 def shown_words(words: Sequence[str]) -> str:
@@ -15286,18 +15535,19 @@ def admit_loss(capture: Capture, settings: Settings, asked: bool = False) -> Non
 
 
 def show_end(capture: Capture, run: Run, settings: Settings, summary: int) -> None:
-    """Replay what was captured if it is small, or if no digest of it is much smaller; else print the digest."""
-    small = is_replayed(capture.total, capture.status, settings)
-    if summary < 0 and 1 in capture.deaf and not small and capture.total > settings["budget", "content"]:
-        return  # a flood's digest costs time, and nobody reads it
+    """Replay what was captured if it is small, or if no digest of it is much smaller; else print the digest. Where the reader of stdout
+    has gone, what counts is what stderr is owed."""
+    gone = 1 in capture.deaf
+    size: int = run.manifest["streams"].get("stderr", (EMPTY, 0))[1] if gone else capture.total
+    small = is_replayed(size, capture.status, settings)
     digest, answer = (b"", False) if small and summary < 0 else safe_digest(capture, run, settings)
     if summary >= 0 and digest:
         append_summary(capture, summary, digest)
-    if passes_whole(capture.total, capture.status, digest, answer, settings):
-        if capture.mode != "pass":
+    if passes_whole(size, capture.status, digest, answer, settings):
+        if capture.mode != "pass" and size:
             capture.emit_rest()
     else:
-        capture.show(1, digest)
+        capture.show(2 if gone and capture.mode != "pass" else 1, digest)
 
 
 def is_replayed(size: int, status: Optional[int], settings: Settings) -> bool:
@@ -15669,14 +15919,6 @@ def address_of(place: Place, start: int, end: int) -> str:
     if starts_line and ends_line:
         return shell_argument(str(place.address.at(source.line_at(start), source.line_at(end - 1), anchor)))
     return "%s --bytes %d:%d%s" % (shell_argument(str(place.address)), start, end, anchor and "@" + anchor)
-
-
-def shell_argument(text: str) -> str:
-    """`shell_word` of what a user typed or a file is named: controls and bytes that are no UTF-8 spelt out, as bash and zsh read them."""
-    raw = fsencode(text)
-    if visible(raw) == text.replace("[ctx ", "\\[ctx "):
-        return shell_word(text)
-    return "$'%s'" % "".join(chr(byte) if 32 <= byte < 127 and byte not in b"\\'" else "\\x%02x" % byte for byte in raw)
 
 
 def byte_range(place: Place, text: str) -> Tuple[int, int]:
@@ -20953,9 +21195,9 @@ ENTRIES = ("hook_entry", "__main__")
 REHEARSED = {
     "hook_entry": (
         (("cd x && git status; ls -la 'y' | head -5", "rm y"), ("leave_foreign_modules", "hook_main", "set_alarm", "read_input", "write_all", "cwd")),
-        (("bash -lc 'grep -rn y .; find . -name y'; A=1 env npm run x 2>&1 | tail -5; python -m pytest; python y.py; ./y.sh",), ()),
+        (("bash -lc 'grep -rn y .; find . -name y'; A=1 env npm run x 2>&1 | tail -5; python -m pytest; python y.py; ./y.sh; uv run y",), ()),
         (("pytest -q a; make | tail", "timeout 5 make"), ()),
-        (("cat y; make",), ("matches_prefix", "matches_glob", "joined")),
+        (("cat y; make",), ("matches_prefix", "matches_glob", "joined", "behind_env")),
     ),
     "__main__": ((("version",), ("command", "leave_foreign_modules", "insist_on_utf8")), (("run -- echo small",), ())),
 }
@@ -21130,16 +21372,17 @@ def undefined(*words: Any, _self: Any, **options: Any) -> Any:
     return _self(*words, **options)
 
 
-def run_pack(path: str, file: str, entry: str, start: int = 0) -> None:
+def run_pack(path: str, file: str, entry: str, start: int = 0, size: int = 0) -> None:
     """Run one definition of the pack at byte `start` of the file at `path`: "__main__", or a function that takes `sys.argv`. With the two before it, this is what
-    the bytecode files of a build hold."""
+    the bytecode files of a build hold. A pack with a `size` is in a file that people write over."""
     import gc
     import posix
     import sys
 
     gc.set_threshold(50_000)  # most calls end before there is garbage to look for, and looking costs a tenth of them
     fd = posix.open(path, posix.O_RDONLY | posix.O_CLOEXEC)  # stays open: the file may be replaced while this runs
-    space = unpack(lambda offset, size: posix.pread(fd, size, start + offset), file)
+    whole = posix.pread(fd, size, start) if entry == "__main__" else b""  # what cp writes over meanwhile must not matter
+    space = unpack(lambda offset, count: whole[offset : offset + count] or posix.pread(fd, count, start + offset), file)
     space["__define__"](entry)
     if entry in space:
         space[entry](sys.argv)
@@ -21202,12 +21445,18 @@ def own_python() -> str:
     return os.path.realpath(sys.executable)
 
 
+def lasting_root() -> str:
+    """The root of the store, to install in. Raises OSError, and CtxError where it is only temporary."""
+    root = writable_store().root
+    if root == temp_root():
+        raise CtxError("no directory to install in: %s is only temporary" % root, "set HOME, or CTX_HOME")
+    return root
+
+
 def install_build() -> str:
     """Install this program for this interpreter below the store's root; the path of the link to it. Raises CtxError."""
     try:
-        root = writable_store().root
-        if root == temp_root():
-            raise CtxError("no directory to install in: %s is only temporary" % root, "set HOME, or CTX_HOME")
+        root = lasting_root()
         source, link = own_source(), root + "/current"
         digest = sha256(b"\0".join([source, own_python().encode(), root.encode()])).hexdigest()
         folder = "%s/builds/%s-%s" % (root, digest[:12], magic_number()[:2].hex())
@@ -21510,15 +21759,17 @@ def with_hooks(text: str, host: str, build: str) -> str:
     return text
 
 
-def without_hooks(text: str) -> str:
-    """A settings file without hooks of ours, of whatever build, nor what is empty then. Raises CtxError when it cannot be read."""
+def without_hooks(text: str, found: Optional[str] = None) -> str:
+    """A settings file without hooks of ours, of whatever build, nor what is empty then and was not there in the text that setup found.
+    Raises CtxError when it cannot be read."""
+    old = JsonText(found).root if found and found.lstrip("\ufeff").strip() else None
     path = own_handler(JsonText(text).root, []) if text.lstrip("\ufeff").strip() else None
     while path:
         text = JsonText(text).without(path)
         root = JsonText(text).root
         while len(path) > 1:
             path = path[:-1]
-            if not is_spent(span_at(root, path), path):
+            if not is_spent(span_at(root, path), path) or is_found(old, path):
                 break
             text = JsonText(text).without(path)
             root = JsonText(text).root
@@ -21531,6 +21782,13 @@ def span_at(span: JsonSpan, path: Sequence[Union[str, int]]) -> JsonSpan:
     for key in path:
         span = span.get(key) or span
     return span
+
+
+def is_found(span: Optional[JsonSpan], path: Sequence[Union[str, int]]) -> bool:
+    """Whether there is something at a path of keys alone."""
+    for key in path:
+        span = span.get(key) if span and isinstance(key, str) else None
+    return span is not None
 
 
 def is_spent(span: JsonSpan, path: Sequence[Union[str, int]]) -> bool:
@@ -21626,14 +21884,14 @@ class HostFile:
         try:
             kept = from_json(read_file(self.memory()))
         except (OSError, ValueError):
-            kept = None
+            kept = {}
         if kept and self.text is not None and kept["after"] == sha256(self.text.encode()).hexdigest():
             self.made = kept["made"]
             before: Optional[str] = kept["before"]
             return before
         if self.text is None:
             return None
-        return without_hooks_toml(self.text) if self.is_toml else without_hooks(self.text)
+        return without_hooks_toml(self.text) if self.is_toml else without_hooks(self.text, kept.get("before"))
 
     def wanted(self, build: str) -> str:
         """What should be in it: what is, if our hooks are all there already."""
@@ -21901,7 +22159,7 @@ def examined_host(host: str, build: str) -> Iterator[Dict[str, str]]:
         except CtxError as error:
             yield finding(host, error.what, error.fix)
             return
-        yield from examined_file(file)
+        yield from examined_file(file, build)
         count = sum(map(is_own_command, commands_in(file.text or "")))
         if count and host == "codex" and not project:
             yield from examined_trust(file)
@@ -21922,7 +22180,13 @@ def commands_in(text: str) -> List[str]:
     return [str(from_json(word)) for word in found]
 
 
-def examined_file(file: HostFile) -> Iterator[Dict[str, str]]:
+def is_of_build(command: str, build: str) -> bool:
+    """Whether a hook's line is run by the interpreter that a build is for, as far as it names one."""
+    python, named, _ = command.partition(" -I -S ")
+    return not named or not exists(build + "/ctx") or fsencode(python.strip("'")) in read_file(build + "/ctx")
+
+
+def examined_file(file: HostFile, build: str) -> Iterator[Dict[str, str]]:
     """What is the matter with the hooks and rules in one file."""
     commands = commands_in(file.text or "")
     own = [command for command in commands if is_own_command(command)]
@@ -21934,6 +22198,8 @@ def examined_file(file: HostFile) -> Iterator[Dict[str, str]]:
     events = HOSTS[file.host].events
     if own and len(own) < len(events):
         yield finding(file.host, "%s: ctx has hooks for %s of %s" % (file.path, len(own), plural(len(events), "event")), "ctx setup %s" % file.host)
+    elif not all(is_of_build(command, build) for command in own):
+        yield finding(file.host, "%s: its hooks are for another Python than what is installed, and slow" % file.path, "ctx setup %s" % file.host)
     elif own:
         yield finding(file.host, "%s: hooks for %s" % (file.path, ", ".join(events)))
     for command in commands:
@@ -22124,7 +22390,7 @@ def parse_options(verb: Verb, argv: Sequence[str]) -> Tuple[Options, List[str]]:
         if flag in ("-h", "--help"):
             return {"--help": ""}, []
         if flag not in metavars:
-            raise CtxError("unknown option %s" % quoted(word), nearest(flag, sorted(metavars), "options are") if metavars else "it takes none")
+            raise CtxError("unknown option %s" % quoted(word), nearest(flag, [*sorted(metavars), "--help"], "options are") if metavars else "it takes none")
         metavar = metavars[flag]
         if metavar and not (equals or value):
             if not rest:
@@ -22909,7 +23175,7 @@ def import_verb(options: Options, words: List[str]) -> int:
 def setup_verb(options: Options, words: List[str]) -> int:
     """ctx setup"""
     hosts, project, away = chosen_hosts(words), "--project" in options, "--remove" in options
-    build = writable_store().root + "/current"
+    build = (writable_store().root if project or away else lasting_root()) + "/current"
     command = "" if project else build
     with Lock(build + ".lock", exclusive=True):  # two at once would each remember what the other wrote
         files = [host_file(host, project) for host in hosts]
@@ -22923,12 +23189,12 @@ def setup_verb(options: Options, words: List[str]) -> int:
         for file, text in zip(files, texts):
             if text != file.text:
                 file.write(text)
+        problems = [] if away else [problem for file in files for problem in rehearse(file, command)]
     if "--link" in options:
         lines.append("%s -> %s" % (link_launcher(build, not away), "removed" if away else build + "/ctx"))
-    problems = [] if away else [problem for file in files for problem in rehearse(file, command)]
     left = [] if away else [SETUPS[host].left for host in hosts if SETUPS[host].left]
     if not away and not is_same(fsdecode(find_program(b"ctx")), build + "/ctx"):
-        left.append("put ~/.local/bin on PATH" if "--link" in options else "ctx is not on PATH: ctx setup --link makes ~/.local/bin/ctx")
+        left.append("put ~/.local/bin on PATH" if "--link" in options else "ctx is not on PATH: %s setup --link makes ~/.local/bin/ctx" % self_command())
     say([*lines, *("problem: " + problem for problem in problems), *("left to you: " + text for text in left)])
     return EXIT_DIFFERS if problems else EXIT_SAME
 
@@ -23041,6 +23307,12 @@ def init_verb(options: Options, words: List[str]) -> int:
     """ctx init"""
     no_words(words)
     say(["wrote %s; every line of it is a default, commented out" % write_config()])
+    return 0
+
+
+def hook_verb(options: Options, words: List[str]) -> int:
+    """ctx hook"""
+    hook_main(words, lambda: gate_answer)
     return 0
 
 
@@ -23209,6 +23481,9 @@ nothing else in a settings file changes: no comment, no order, no other hook. Th
 Claude gets the hooks by --settings, and loses its own search tools; Codex gets them by -c, and runs them only if you have trusted hooks of the
 same text, or tell it not to ask. Other hosts take no settings for one session. The exit status and signals pass through.""",
          ["ctx wrap --help"], True),
+    Verb("hook", "hook HOST EVENT", "answer a host's hook", hook_verb, [],
+         "What setup writes into a host's settings. The event comes on stdin; the answer is JSON as that host has it, or nothing. The exit status is 0.",
+         ["echo '{}' | ctx hook claude PreToolUse"]),
     Verb("doctor", "doctor [--store]", "check what is set up: the store, the configuration, hosts and their hooks", doctor_verb,
          [("--store", "", "check what is stored instead: every hash, every record"), _JSON],
          "Each problem comes with its fix. Exit 1: there is one.", ["ctx doctor", "ctx doctor --store"]),
@@ -23249,7 +23524,7 @@ def main(argv: Sequence[str]) -> int:
     """Run one verb; its exit status. Errors that a user can mend are one line on stderr."""
     hold_standard_descriptors()
     if argv[:1] == ["hook"] and argv[1:2] not in (["-h"], ["--help"]):
-        hook_main(argv[1:], lambda: gate_answer)  # whatever else is on the line: wrong usage, status 2, would block the host's tools
+        return hook_verb({}, list(argv[1:]))  # whatever else is on the line: wrong usage, status 2, would block the host's tools
     verb = VERBS[-1]
     try:
         name = argv[0] if argv else "help"

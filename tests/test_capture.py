@@ -697,10 +697,22 @@ def test_a_reader_that_goes_ends_a_child_as_it_would_without_ctx(box):
 def test_no_digest_is_made_that_nobody_reads(monkeypatch):
     made = []
     monkeypatch.setattr(ctx, "safe_digest", lambda *given: made.append(given) or (b"digest\n", False))
+    run = SimpleNamespace(manifest={"streams": {"stdout": ["", ctx.MIB]}})
     for deaf in ({2}, {1}):
-        capture = SimpleNamespace(total=ctx.MIB, status=141, deaf=deaf, show=lambda fd, data: None)
-        ctx.show_end(capture, None, ctx.default_settings(), -1)
+        capture = SimpleNamespace(total=ctx.MIB, status=141, deaf=deaf, mode="hold", show=lambda fd, data: None)
+        ctx.show_end(capture, run, ctx.default_settings(), -1)
     assert len(made) == 1
+
+
+@pytest.mark.parametrize("talk", ["echo early >&2; seq 30000", "seq 30000 >&2; seq 30000", "seq 30000; echo late >&2", "seq 500 >&2; exec yes"])
+def test_where_stdouts_reader_has_gone_stderr_still_tells(box, talk):
+    """As it is where it is small, else by the digest."""
+    said = []
+    for words in ([], [*program(), "run", "--"]):
+        command = ["bash", "-c", '"$@" | true; exit "${PIPESTATUS[0]}"', "sh", *words, "sh", "-c", "sleep 0.5; %s; exit 3" % talk]
+        done = box.plain(command, timeout=60)
+        said.append((done.returncode, done.stderr))
+    assert said[0] == said[1] or (said[0][0] == said[1][0] and is_digest(said[1][1]) and len(said[0][1]) > 100_000)
 
 
 def test_a_child_that_ignores_SIGPIPE_gets_its_error(box):
@@ -775,7 +787,7 @@ def test_a_timeout_is_kept_while_nobody_reads(box):
 
 @pytest.mark.once
 @linux
-@pytest.mark.parametrize("name", ["TERM", "INT", "HUP", "USR1"])
+@pytest.mark.parametrize("name", ["TERM", "INT", "HUP", "ALRM", "USR1"])
 def test_a_signal_is_passed_on_while_nobody_reads(box, name):
     process = box.start("run", "--stream", "--", "sh", "-c", "echo $$ > self; exec yes", start_new_session=True)
     pid = int(wait_for(lambda: (box.work / "self").exists() and (box.work / "self").read_text()))

@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -178,6 +179,7 @@ def test_no_times(text):
         (["help", "run", "get"], "'get': one at a time: write ctx help run"),
         (["version", "x"], "'x': nothing is expected here"),
         (["version", "--js"], "did you mean --json?"),
+        (["version", "--hlep"], "did you mean --help?"),
         (["init", "--force"], "unknown option '--force': it takes none"),
     ],
 )
@@ -190,6 +192,17 @@ def test_a_file_that_is_no_export(workspace, call):
     assert "not a file that ctx export wrote" in one_line(call("import", "x.tar"))
     Path("x.tar").write_bytes(b"")
     assert "not a file that ctx export wrote" in one_line(call("import", "x.tar"))
+
+
+@pytest.mark.parametrize("folder", [b"new\nline", b"no utf-8 \xff", b"it's #1"])
+def test_the_way_back_runs_as_printed_wherever_the_program_stands(tmp_path, folder):
+    program = os.path.join(os.fsencode(tmp_path), folder, b"ctx.py")
+    os.mkdir(os.path.dirname(program))
+    shutil.copy(os.fsencode(ROOT / "ctx.py"), program)
+    options = {"env": {"PATH": os.environ["PATH"], "CTX_HOME": str(tmp_path / "store")}, "stdout": subprocess.PIPE, "timeout": 60}
+    done = subprocess.run([sys.executable, program, "run", "--", "sh", "-c", "seq 5000; exit 3"], **options)
+    line = done.stdout.split(b"next:\n  ")[1].split(b"\n")[0]
+    assert done.returncode == 3 and subprocess.run(["bash", "-c", line], **options).stdout.startswith(b"1\n2\n")
 
 
 @pytest.mark.parametrize("name", NAMES)

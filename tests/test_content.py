@@ -265,6 +265,34 @@ def test_a_diff_that_the_window_cuts(monkeypatch):
     assert rows(evidence)["f3"] == "+1 −1"
 
 
+def test_a_value_of_several_lines_in_columns_of_sqlite():
+    text = "id  name  note\n--  ----  ----\n1   a     one \n          two \n\n2   b     x   \n\n3   c     y   \n\n4   d     z   \n"
+    assert examine(text.encode()).totals == {"rows": 4, "columns": 3}
+
+
+LEVELLED = {  # how loggers begin a line: what they call a level
+    "INFO:shop.db:": ("INFO", "ERROR"),  # logging.basicConfig
+    "[Mon Nov 30 10:00:00.123456 2026] [core:notice] [pid 12] ": ("notice", "error"),  # Apache
+    "2026/11/30 10:00:00 [notice] 31#31: ": ("notice", "error"),  # nginx
+    'time="2026-11-30T10:00:00Z" level=info msg=': ("info", "error"),  # logrus
+}
+
+
+@pytest.mark.parametrize("margin", ["", "    "])
+@pytest.mark.parametrize("start", LEVELLED)
+def test_levels_of_a_log(start, margin):
+    usual, bad = LEVELLED[start]
+    lines = "".join("%s%srequest %d\n" % (margin, start.replace(usual, bad) if n % 50 == 7 else start, n) for n in range(300))
+    evidence = examine(lines.encode())
+    assert (evidence.profile, evidence.totals) == ("log/v1", {"lines": 300, bad: 6, usual: 294})
+
+
+def test_a_log_of_a_command_that_failed_quotes_its_errors():
+    lines = [json.dumps({"level": "ERROR" if n == 207 else "INFO", "message": "query failed" if n == 207 else "request %d" % n}) + "\n" for n in range(400)]
+    found = ctx.examine([ctx.Source.of_bytes("stdout", "".join(lines).encode())], 1)
+    assert found[0].profile == "log/v1" and 208 in {quote.first for evidence in found for quote in evidence.quotes if quote.value > 3}
+
+
 def test_an_access_log_is_no_search():
     lines = b"".join(b'10.0.0.%d - - [30/Nov/2026:10:00:%02d +0000] "GET /p/%d HTTP/1.1" 200 %d "-" "curl"\n' % (i % 9, i // 9, i, i) for i in range(200))
     assert examine(lines).profile == "log/v1"

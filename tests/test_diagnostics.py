@@ -208,6 +208,9 @@ VARIANTS = {
         if data
         else data
     ),
+    "indented": per_line(lambda number: b"        "),
+    "indented_stamped": per_line(lambda number: b"2026-11-30T10:00:%02d.1234567Z     " % (number % 60)),
+    "tabbed": per_line(lambda number: b"\t"),
     "coloured": per_line(lambda number: b"\x1b[36m" if number % 2 else b"\x1b[0m"),
 }
 
@@ -548,6 +551,80 @@ def test_a_sentence_is_no_file(line):
 
 
 # ── formats that many tools share ──
+
+
+SONAR = {"filePath": "Dockerfile", "message": "Use COPY", "textRange": {"startLine": 5, "startColumn": 0, "endLine": 5, "endColumn": 1}}
+SAID = {  # by real tools, as they are spelt: the facts, each identity with its place
+    "gcc -x c -": ("<stdin>: In function ‘main’:\n<stdin>:1:33: error: expected ‘;’ before ‘}’ token\n", {"<stdin>:1:33": "<stdin>:1:33"}),
+    "clang -ferror-limit=1": (
+        "a.c:1:2: error: x\nfatal error: too many errors emitted, stopping now [-ferror-limit=]\n2 errors generated.\n",
+        {"a.c:1:2": "a.c:1:2", "too many errors emitted, stopping now": ""},
+    ),
+    "ld.gold": (
+        "u.o:u.c:function k: error: undefined reference to 'u1'\nv.o:v.cc:function a::b(int): error: undefined reference to 'u2'\n",
+        {"undefined reference to 'u1'": "u.o:u.c:function k", "undefined reference to 'u2'": "v.o:v.cc:function a::b(int)"},
+    ),
+    "yamllint": (
+        "./a.yml\n  3:5       error    too many spaces after colon  (colons)\n  5:1       error    syntax error: expected <block end>, but found '-' (syntax)\n\n",
+        {"./a.yml:3:5 colons": "./a.yml:3:5", "./a.yml:5:1 syntax": "./a.yml:5:1"},
+    ),
+    "yamllint -f github": (
+        "::error file=./a.yml,line=3,col=5::3:5 [colons] too many spaces\n::error file=./a.yml,line=5,col=1::5:1 syntax error: expected <block end> (syntax)\n",
+        {"./a.yml:3:5 colons": "./a.yml:3:5", "./a.yml:5:1": "./a.yml:5:1"},
+    ),
+    "pyflakes": (
+        "a.py:9:1: assertion is always true, perhaps remove parentheses?\na.py:1:1: 'os' imported but unused\na.py:7:16: 'x' may be undefined, or defined from star imports: t\n",
+        {"a.py:9:1": "a.py:9:1", "a.py:1:1": "a.py:1:1", "a.py:7:16": "a.py:7:16"},
+    ),
+    "hadolint -f sonarqube": (
+        json.dumps({"issues": [{"engineId": "Hadolint", "primaryLocation": SONAR, "ruleId": "DL3020", "severity": "CRITICAL"}]}) + "\n",
+        {"Dockerfile:5:1 DL3020": "Dockerfile:5:1"},
+    ),
+    "go build": (
+        "go: errors parsing go.mod:\n/w/go.mod:6:2: require a.com/e: version \"v9.9.9\" invalid: should be v0 or v1, not v9\n",
+        {"/w/go.mod:6:2": "/w/go.mod:6:2"},
+    ),
+    "ts-loader of webpack": (
+        "ERROR in /w/src/a.ts\n1:9-13\n[tsl] ERROR in /w/src/a.ts(1,10)\n      TS2305: no export.\n\n"
+        "ERROR in /w/src/s.ts\n./src/s.ts 3:5-6\n[tsl] ERROR in /w/src/s.ts(3,6)\n      TS1109: Expression expected.\n\nwebpack 5.1.0 compiled with 2 errors in 9 ms\n",
+        {"/w/src/a.ts:1:10 TS2305": "/w/src/a.ts:1:10", "/w/src/s.ts:3:6 TS1109": "/w/src/s.ts:3:6"},
+    ),
+    "vite": (
+        "error during build:\nBuild failed with 1 error:\n\n[builtin:vite-transform] Unexpected token\n   ╭─[ src/s.ts:3:6 ]\n   │\n 3 │   c: ,\n",
+        {"src/s.ts:3:6": "src/s.ts:3:6"},
+    ),
+    "tsup": (
+        '✘ [ERROR] Unexpected ","\n\n    src/s.ts:3:5:\n      3 │   c: ,\n\nError: Build failed with 1 error:\nsrc/s.ts:3:5: ERROR: Unexpected ","\n',
+        {"src/s.ts:3:5": "src/s.ts:3:5"},
+    ),
+    "biome ci": (
+        "src/a b.js format ━━━━━━━━━━\n\n  ✖ File content differs from formatting output\n  \n    1 1 │   const a = 1;\n\nChecked 4 files in 8ms. No fixes applied.\nFound 1 error.\n",
+        {"src/a b.js format": "src/a b.js"},
+    ),
+    "poetry add": ("\nCould not find a matching version of package nosuch-zz\n", {"nosuch-zz": ""}),
+    "gem install": ("ERROR:  Could not find a valid gem 'nosuch_zz' (>= 0), here is why:\n          Unable to download data\n", {"nosuch_zz": ""}),
+    "uv build": (
+        "error: Failed to build `/w/bad`\n  cause: The build backend returned an error\n  cause: Call to `m:x.y` failed (exit status: 1)\n",
+        {"Failed to build `/w/bad`": ""},
+    ),
+    "pip install git+": (
+        "error: subprocess-exited-with-error\n\n× git clone --quiet https://h/x.git did not run successfully.\n│ exit code: 128\n╰─> See above for output.\n",
+        {"git clone --quiet https://h/x.git": ""},
+    ),
+}  # fmt: skip
+
+
+def test_what_esbuild_does_not_show_is_counted():
+    (evidence,) = parse("✘ [ERROR] no\n\n    a.ts:3:5:\n\n0 of 2 warnings and 1 of 3 errors shown (disable the message limit)\n".encode())
+    assert (len(evidence.facts), evidence.claimed, evidence.totals) == (1, 5, {"warnings": 2, "errors": 3})
+
+
+@pytest.mark.parametrize("tool", SAID)
+def test_what_a_tool_says(tool):
+    text, told = SAID[tool]
+    found = [(e.claimed, fact) for e in parse(text.encode()) for fact in e.facts]
+    assert {fact.identity.decode(): fact.location.decode() for _, fact in found} == told
+    assert len(found) == len(told) and {claimed for claimed, _ in found} <= {-1, len(told)}
 
 
 @pytest.mark.parametrize(

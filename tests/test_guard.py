@@ -58,6 +58,8 @@ def corpus():
         ("timeout -k 5 60 nice -n 3 pytest", "ctx run -- timeout -k 5 60 nice -n 3 pytest"),
         ("time pytest", "time ctx run -- pytest"),
         ("! pytest", "! ctx run -- pytest"),
+        ("set -e; ulimit -n 4096 && make", "set -e; ulimit -n 4096 && ctx run -- make"),
+        ("env HOME=/x pytest; bash -xc make", "ctx run -- env HOME=/x pytest; ctx run -- bash -xc make"),
         ("nohup pytest", "ctx run -- nohup pytest"),
         ("command pytest", "command ctx run -- pytest"),
         ("uv run pytest", "ctx run -- uv run pytest"),
@@ -137,6 +139,14 @@ def test_what_is_tapped(typed, expected):
         ("hash -p ./x pytest; pytest", "hash may change what names mean"),
         ("shopt -s expand_aliases; pytest", "shopt may change what names mean"),
         ('eval "$x"; pytest', "eval may change what names mean"),
+        ("set -x; pytest", "set has commands shown"),
+        ("set -euxo pipefail\npytest", "set has commands shown"),
+        ("set -o verbose; pytest", "set has commands shown"),
+        ("ulimit -v 100000; pytest", "ulimit would bind ctx too"),
+        ("ulimit -Sf 0; make", "ulimit would bind ctx too"),
+        ("trap 'echo $BASH_COMMAND' DEBUG; make", "the text of commands is looked at"),
+        ("HOME=$(mktemp -d) pytest", "HOME would reach ctx too"),
+        ("export XDG_STATE_HOME=/x; pytest", "XDG_STATE_HOME would reach ctx too"),
         ("exec > log; pytest", "exec may change what names mean"),
         ("source ./x.sh; pytest", "a sourced file may change what names mean"),
         ("pytest() { :; }; pytest", "pytest may be no program here"),
@@ -226,7 +236,17 @@ EXAMPLES = {
         docker compose build; hadolint Dockerfile; ansible-lint; yamllint .; java -jar junit.jar
         java org.junit.runner.JUnitCore T; ./run_tests.sh; bash scripts/lint.sh; ./configure; python setup.py build
         sh -c 'cd x && make && ls'; poetry run python -m pytest; xvfb-run -a npm test; npx tsc; nx test app; turbo run test
-        mise exec -- tox
+        mise exec -- tox; mise exec node@20 -- npm test; mise run test; devbox run test; nix develop -c pytest; opam exec -- dune test
+        uv run -m pytest -q; just --justfile x test; nx run-many --target=build --all; lerna run build --scope x
+        lerna exec -- npm test; rush rebuild; yarn workspaces foreach -A run build; bun --filter '*' test; melos run test; fvm flutter test
+        node node_modules/jest/bin/jest.js; deno run npm/x/test.sh; npx @angular/cli build; go tool staticcheck ./...
+        go run github.com/golangci/golangci-lint/cmd/golangci-lint@latest run; cargo make test; cargo xtask test; cargo nextest r; cargo bloat
+        cargo insta test; cargo lint; make -j $N test; make cleanall all; ./gradlew cleanTest test; sbt ';clean;test'
+        mix format --check-formatted; mix check; mix do compile, test; cabal v2-test; lein kibit; clojure -M:test; bb test
+        scala-cli test .; sail artisan test; bin/console lint:yaml config; bin/test; ./test; dart run test; R CMD check .
+        julia --project=. test/runtests.jl; perl -Ilib t/foo.t; python tests/all.py; node ./test/index.js; elm-test; terragrunt run-all plan
+        helm unittest c; prek run -a; cdk synth; pod lib lint; bundle exec fastlane ios test; xcrun xcodebuild test; sam build; npm run test:login
+        vue-cli-service test:unit; xcbeautify
     """,
     "mutation": r"""
         rm x; mv a b; git add .; git -C x push; git branch new; git stash; git config a b; git tag v1; kill 1; chmod +x a
@@ -238,18 +258,23 @@ EXAMPLES = {
         timeout 5 rm x; bash -c 'ls && rm x'; env A=1 git commit; curl -X POST u; curl -o f u; wget u; npx prettier --write .
         kubectl apply -f x; terraform apply; gh pr create; gh api x -f a=b; docker compose up -d; systemctl restart x
         apt install x; tar xf a; jest -u; vitest run -u; bundle install; composer update; dotnet restore; rails db:migrate
-        conda create -n x; rustup update; ./deploy.sh
+        conda create -n x; rustup update; ./deploy.sh; make distclean; make clean-all; make mrproper; make clean-docs; make down
+        make docker-down; make undeploy; make dropdb; make stop; make deps; make venv; make hooks; make backup; make restore
+        ./gradlew cleanBuildCache; npm run clean:build; mvn versions:set -DnewVersion=1; hatch version minor; poetry version patch
+        dart run build_runner build; cargo insta test --accept; kubectl apply --dry-run=none -f x; 7z x -p a; dmesg -C
     """,
     "live": r"""
         npm run dev; npm start; yarn dev; npm run test:watch; jest --watch; vitest --watch; tsc -w; next dev; vite; ng serve
         ng test; cargo watch; vim x; python; node; ssh h; sudo ls; tmux; top; watch ls; docker exec c ls; setsid make
         tail -f x; tail -F x; docker logs -f c; kubectl get -w p; journalctl -f; flask run; rails s; uvicorn a:b; bash
-        python -i x.py; gdb a; nohup vite
+        python -i x.py; gdb a; nohup vite; make docker-run; make compose-up; make psql; make ssh; make tail; make train
+        npm run test:ui; npm run test:debug; bun --watch test; deno run --watch tests/a.ts; bin/console; mix test --listen-on-stdin; mill -w foo.test; ember s; pytest -f
+        less +F log; journalctl -fu x; dmesg -w; clojure -M:x
     """,
     "unknown": r"""
         ./prog; python x.py; python -c x; node x.js; java Main; go run .; cargo run; npm run weird; make-x; $X; "$X" y; curl u
         docker run x; xyz; eval x; source x; npm run $X; go $X; git $X; uv run main.py; poetry run tool; bash x.sh
-        bash -c "$X"; docker compose $X; just weird
+        bash -c "$X"; docker compose $X; just weird; zig build run; make $X; bazel run //:test; docker run x pytest
     """,
     "bounded": r"""
         ls -la; sed -n 1,5p f; head f; tail -5 f; wc f; git status; git log -3; git log --oneline -n 5; git diff --stat
@@ -259,11 +284,13 @@ EXAMPLES = {
     """,
     "content": r"""
         cat f; find . -name x; tree; ls -R; git log; git diff; git show HEAD; git blame f; gh pr diff 1; kubectl get pods
+        sort f; cut -d: -f1 f; uniq f; shuf f; base64 f; docker stats --no-stream; unzip -p a x; defaults read x; make help; tox -l
+        kubectl apply --dry-run=client -f x; helm upgrade x --dry-run; go tool cover -func=c; cloc .; xcrun simctl list
         ps aux; env; jq . f; gofmt x; npm ls; pip list; cargo tree; apt list; docker ps; tar tf a; unzip -l a; terraform show
         awk 1 f; xargs cat; find . -exec cat {} +; make -n
     """,
     "search": r"""
-        grep -rn a .; rg a; rg -l a; git grep a; ag a; find . -exec grep a {} +; xargs grep a; bash -lc 'rg a'
+        grep -rn a .; rg a; grep -escount f; rg -l a; git grep a; ag a; find . -exec grep a {} +; xargs grep a; bash -lc 'rg a'
         command grep a f; timeout 5 rg a
     """,
 }
@@ -276,6 +303,13 @@ def test_kinds(expected, typed):
     assert kind(typed.strip()) == expected
 
 
+@pytest.mark.parametrize("runner", ["npx ", "uv run ", "lerna exec -- ", "mise exec -- ", "nix develop -c ", "timeout 5 ", "env ", "make clean "])
+def test_runners_in_runners_without_end_are_judged(runner):
+    text = runner * (ctx.COMMAND_LIMIT // len(runner))
+    assert ctx.judge(text, EAGER).cls in ("unknown", "noisy", "bounded", "mutation")
+    assert ctx.permission("claude", text, ctx.scan(text), "default", ctx.Rules(deny=[["prefix", "rm", "rm"]], allow=[["any", "", "Bash"]])).decision
+
+
 def test_where_a_command_stands_counts():
     def kinds(text):
         return [s.kind for s in ctx.judge(text, CLAUDE).segments if s.argv]
@@ -284,6 +318,8 @@ def test_where_a_command_stands_counts():
     assert kinds("rg a | head -5; find . | wc -l; cat f | sed -n 1,5p") == ["bounded"] * 6
     assert kinds("git log | grep a") == ["content", "bounded"]
     assert kinds("find . | xargs grep a") == ["content", "search"]
+    assert kinds("fswatch . | tr a b | xargs make") == ["live", "live", "live"]
+    assert kinds("yes | make") == ["live", "report"]
     assert kinds("echo a > f; cat a >> b; rg x 2>/dev/null >&2; make > log; cat > x <<E\nE") == [
         "mutation",
         "mutation",

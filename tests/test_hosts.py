@@ -492,6 +492,17 @@ def test_the_payload_s_own_event_goes_before_that_of_the_command_line(ask):
     assert ctx.read_call("copilot", "PreToolUse", json.dumps(copilot_pascal()).encode(), {}).host is ctx.HOSTS["copilot-pascal"]
 
 
+@pytest.mark.parametrize("host", PAYLOADS)
+@pytest.mark.parametrize("named", ["pre", "unheard-of"])
+def test_an_event_may_be_named_by_its_gate_and_is_otherwise_what_the_payload_shows(ask, host, named):
+    payload = PAYLOADS[host][0]()
+    if named == "pre" and host != "copilot-pascal":
+        payload.pop("hook_event_name", None)
+    call = ctx.read_call(host.split("-")[0], named, json.dumps(payload).encode(), {})
+    assert (call.host, call.event, call.gate) == (ctx.HOSTS[host], PAYLOADS[host][1], "pre")
+    assert ctx.neutral_answer(host, "pre") == NEUTRAL.get(host, b"")
+
+
 # ── the answer that changes nothing ──
 
 ODD = [

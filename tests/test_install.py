@@ -551,6 +551,39 @@ def test_a_file_that_the_host_wrote_anew(user, run_ctx):
     assert json.loads(settings.read_text()) == dict(json.loads(STYLES["hooks"]), model="x")
 
 
+@pytest.mark.parametrize("found", [{"hooks": {}}, {"hooks": {"PreToolUse": [], "Stop": []}}, {"hooks": {"PreToolUse": [{"hooks": []}]}}, {}])
+def test_what_was_empty_before_stays_in_a_file_that_was_written_anew(user, run_ctx, found):
+    (user / ".claude").mkdir()
+    settings = user / ".claude" / "settings.json"
+    settings.write_text(json.dumps(found))
+    assert run_ctx("setup", "claude").returncode == 0
+    settings.write_text(json.dumps(dict(json.loads(settings.read_text()), model="x"), indent=2))
+    assert run_ctx("setup", "--remove", "claude").returncode == 0
+    assert json.loads(settings.read_text()) == dict(found, model="x")
+
+
+def test_doctor_finds_hooks_of_another_python(user, run_ctx):
+    """One host is set up by one Python, another host by another: what is installed is for the second."""
+    (user / ".claude").mkdir()
+    run_ctx("setup", "claude")
+    settings = user / ".claude" / "settings.json"
+    settings.write_text(settings.read_text().replace(os.path.realpath(sys.executable), "/bin/sh"))
+    done = run_ctx("doctor")
+    assert done.returncode == 1 and b"its hooks are for another Python than what is installed, and slow\n        fix: ctx setup claude" in done.stdout
+    assert run_ctx("setup", "claude").returncode == 0 and run_ctx("doctor").returncode == 0
+
+
+def test_what_would_be_written_is_not_shown_where_it_would_not_be(user, run_ctx):
+    (user / "file").write_text("")
+    for words in ([], ["--print"]):
+        done = run_ctx("setup", "claude", *words, env={"CTX_HOME": str(user / "file"), "TMPDIR": str(user)})
+        assert done.returncode == 2 and done.stdout == b"" and b"is only temporary: set HOME, or CTX_HOME" in done.stderr
+
+
+def test_how_to_get_on_the_path_is_said_as_ctx_was_started(user, run_ctx):
+    assert re.search(rb"ctx is not on PATH: \S*python\S* \S+/ctx\.py setup --link makes", run_ctx("setup", "claude").stdout)
+
+
 def test_hooks_of_another_build_are_replaced(user, run_ctx):
     (user / ".claude").mkdir()
     settings = user / ".claude" / "settings.json"

@@ -239,10 +239,40 @@ def test_what_removes_files_is_seen_behind_what_runs_it(claude, text):
     assert [world.says(line) for line in ("bash -lc 'make; other'", "env A=1 other")] == ["allow", "allow"]
 
 
-@pytest.mark.parametrize("text", ["watch make", "setsid make", "ionice make", "flock a.txt make", "find . -exec make ;", "find . -delete"])
+@pytest.mark.parametrize("text", ["watch make", "setsid make", "ionice make", "flock a.txt make", "find . -exec make ;", "find . -delete",
+                                  *("%s make" % name for name in ("strace", "ltrace", "unshare", "taskset 1", "chrt 1", "script -c", "nsenter")),
+                                  "find . -files0-from a.txt"])  # fmt: skip
 def test_programs_that_run_anything_are_covered_by_no_prefix(claude, text):
     program = text.split()[0]
     assert claude(allow=["Bash", "Bash(%s:*)" % program, "Bash(%s *)" % program]).says(text.replace(" ;", " ';'")) == "none"
+
+
+@pytest.mark.parametrize(
+    "text, said",
+    [
+        *((text, "allow") for text in ("env make", "env A=1 make", "env -i make", "env -u X -v A=1 make", "env -0", "env A=1", "env cat a.txt", "timeout 5 env make")),
+        *((text, "none") for text in ("env -S make", "env -vS make", "env --split-string=make", "env - make", "env -C src make", "env --chdir=src make",
+                                      "env --unset=X make", "env -uX make", "env -- make", "env -iu X make", "timeout 5 env -S make", "env env -S make")),
+        *((text, "none") for text in ("env strace make", "env watch make", "env find . -delete", "env cd @OUT@", "env cat @OUT@/b.txt", "env ls /", "env sudo make")),
+    ],
+)  # fmt: skip
+def test_the_host_looks_behind_few_options_of_env(claude, text, said):
+    """What it does not look behind it asks about, whatever is allowed."""
+    assert claude(allow=["Bash(env:*)", "Bash(make:*)", "Bash(timeout:*)"]).says(text) == said
+
+
+@pytest.mark.parametrize("text", ["jq -f x a.txt", "jq 'import \"x\" as x; .' a.txt", "gawk -i inplace 1 a.txt", "git diff --no-index a.txt @OUT@/b.txt"])
+def test_what_reads_or_runs_other_files_needs_more_than_a_rule(claude, text):
+    world = claude(allow=["Bash(%s:*)" % name for name in ("make", "jq", "gawk", "git")])
+    assert [world.says(line) for line in (text, "make; " + text, "make")] == ["none", "none", "allow"]
+
+
+def test_what_runs_outside_the_sandbox_stays_as_typed(world):
+    """With ctx in front it would run inside."""
+    world.write("~/.claude/settings.json", {"permissions": {"allow": ["Bash"]}, "sandbox": {"enabled": True, "excludedCommands": ["docker", "make *"]}})
+    assert [world.says(text) for text in ("docker build .", "make x", "cd src && make x", "pytest")] == ["ask", "ask", "ask", "allow"]
+    world.write("~/.claude/settings.json", {"permissions": {"allow": ["Bash"]}, "sandbox": {"excludedCommands": 3}})
+    assert world.says("pytest") == "ask"
 
 
 @pytest.mark.parametrize("rule", ["Bash(rm:*)", "Bash(rm *)", "Bash(rm x)", "Bash(r*)"])

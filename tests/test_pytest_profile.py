@@ -257,6 +257,16 @@ def test_carriage_returns(name):
         assert shape(case.parse(case.stdout.replace(b"\n", b"\r\n"), case.stderr.replace(b"\n", b"\r\n"))) == shape(case.parse())
 
 
+@pytest.mark.parametrize(
+    "name", [name for name in OWN if not re.search("_q|_none|conftest|usage|tbno_rN|crash|prefix|gha", name)]
+)
+def test_a_margin_before_all_lines(name):
+    """Such as a collector puts; where no ruler tells the session from a log, or there is one margin in another, none is believed."""
+    case = Case(name)
+    stdout, stderr = (b"".join(b"    " + line for line in data.splitlines(True)) for data in (case.stdout, case.stderr))
+    assert shape(case.parse(stdout, stderr)) == shape(case.parse())
+
+
 def names(case: Case):
     """What may be an identity in a part of the output: ids, or where it does not say more, the names that head the failures."""
     for _, failures in case.sessions:

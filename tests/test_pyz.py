@@ -177,18 +177,29 @@ def test_bytecode_of_the_build_before_is_collected(slim, tmp_path):
     assert [path.name for path in folder.iterdir()] == [kept.name]
 
 
-def test_it_can_be_replaced_while_it_runs(full, slim, tmp_path):
+@pytest.mark.parametrize("verb", [["run", "--", "sh", "-c"], ["seq", "--step"], ["tap"]], ids=" ".join)
+@pytest.mark.parametrize("how", ["by another", "in its place"])
+def test_it_can_be_replaced_while_it_runs(full, slim, tmp_path, how, verb):
+    """Also where its bytes are written over, as cp does."""
     program = tmp_path / "ctx.pyz"
     shutil.copy(full, program)
-    command = [sys.executable, str(program), "run", "--", "sh", "-c", "touch %s/ready; while [ ! -e %s/go ]; do sleep 0.05; done; seq 5000" % (tmp_path, tmp_path)]
-    process = subprocess.Popen(command, env={"PATH": os.defpath, "HOME": str(tmp_path)}, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    script = "sleep 0.3; touch %s/ready; while [ ! -e %s/go ]; do sleep 0.05; done; seq 5000" % (tmp_path, tmp_path)
+    command = [sys.executable, str(program), *verb] + [script] * (verb != ["tap"])
+    producer = subprocess.Popen(["sh", "-c", script], stdout=subprocess.PIPE) if verb == ["tap"] else None
+    process = subprocess.Popen(command, stdin=producer and producer.stdout, env={"PATH": os.defpath, "HOME": str(tmp_path)}, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     while not (tmp_path / "ready").exists():
         time.sleep(0.05)
-    shutil.copy(slim, tmp_path / "new")
-    (tmp_path / "new").rename(program)
+    if how == "by another":
+        shutil.copy(slim, tmp_path / "new")
+        (tmp_path / "new").rename(program)
+    else:
+        shutil.copy(slim, program)
     (tmp_path / "go").touch()
     out, err = process.communicate(timeout=60)
-    assert (process.returncode, err) == (0, b"") and out.startswith(b"[ctx run:") and b"5,000 lines" in out
+    assert process.returncode == 0 and b"Traceback" not in err
+    assert b"ctx tap: 23.3 KiB kept as run:" in err if producer else err == b"" and b"5,000 lines" in out
+    if producer:
+        producer.wait()
 
 
 @pytest.mark.timeout(600)
@@ -246,7 +257,7 @@ def test_it_lists_its_parts_and_their_licences(full, slim, tmp_path):
     parts = json.loads(start([sys.executable, str(full), "version", "--build", "--json"], tmp_path).stdout)["parts"]
     assert {part["name"]: part["version"] for part in parts} == packages
     assert {wheel: digest for part in parts for wheel, digest in part["wheels"].items()} == wheels
-    assert all(part["licence"] for part in parts)
+    assert {part["licence"] for part in parts} == {"MIT", "MIT License"}
     texts = start([sys.executable, str(full), "version", "--licenses"], tmp_path).stdout
     assert b"Apache License" in texts and texts.count(b"Permission is hereby granted") >= len(packages)
     assert b"tree-sitter" not in start([sys.executable, str(slim), "version", "--build"], tmp_path).stdout
@@ -306,7 +317,12 @@ def test_a_store_where_grammars_cannot_be_loaded_or_kept(full, tmp_path, options
     assert done.returncode == 0 and answer["engine"].split()[0] == "lexical" and answer["total"] == 6
 
 
-@pytest.mark.parametrize("words", [["--fast"], ["--platform", "amiga", "-o", "x"]])
+def test_its_place_is_seen_from_the_working_directory(packs, tmp_path):
+    done = subprocess.run([TOOLS, str(ROOT / "build.py"), "archive", str(packs), "--slim", "-o", "x.pyz"], cwd=tmp_path, stdout=subprocess.PIPE)
+    assert done.returncode == 0 and sorted(os.listdir(tmp_path)) == ["x.pyz", "x.pyz.sha256"]
+
+
+@pytest.mark.parametrize("words", [["--fast"], ["--platform", "amiga", "-o", "x"], ["-o"], ["--slim", "x"]])
 def test_what_build_cannot_take(words):
     done = subprocess.run([sys.executable, str(ROOT / "build.py"), *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=100)
     assert done.returncode == 2 and b"linux-x86_64" in done.stderr

@@ -971,10 +971,16 @@ def shellcheck_truth(run, cwd, text):
     return {"identities": ["%s:%d:%d ShellCheck.SC%d" % (row["file"], row["line"], row["column"], row["code"]) for row in rows], "source": "shellcheck -f json of a second run"}
 
 
+def junit_truth(run, cwd, text):
+    (path,) = re.findall(r'<testsuite name="([^"]*)"', text)
+    cases = re.findall(r'<testcase name="([^"]*)".* line="(\d+)" column="(\d+)"', text)
+    return {"identities": ["%s:%s:%s %s" % (path, line, column, name) for name, line, column in cases], "source": "one test case for each diagnostic"}
+
+
 case("runners_report_sarif", "sarif/v1", "ruff check --isolated --output-format sarif 'odd name.py'", ruff_truth("'odd name.py'"), LINT, "lint")
 case("runners_report_sarif_flood", "sarif/v1", "ruff check --isolated --output-format sarif .", ruff_truth("."), LINT, "lint")
 case("runners_report_sarif_pass", "sarif/v1", "ruff check --isolated --output-format sarif fine.py", passing, LINT, "lint")
-case("runners_report_junit_ruff", "junit-xml/v1", "ruff check --isolated --output-format junit 'odd name.py'", lambda run, cwd, text: {"identities": re.findall(r'<testcase name="([^"]*)"', text), "source": "one test case for each diagnostic"}, LINT, "lint")
+case("runners_report_junit_ruff", "junit-xml/v1", "ruff check --isolated --output-format junit 'odd name.py'", junit_truth, LINT, "lint")
 case("runners_report_checkstyle", "checkstyle/v1", "shellcheck -f checkstyle run.sh", shellcheck_truth, LINT, "lint")
 
 # ── Java
