@@ -15827,6 +15827,15 @@ def veiled_piece(before: bytes, piece: bytes, after: bytes) -> Tuple[bytes, int]
     return redactor._text(before[first:] + piece + after[:last], start, start + len(piece))[0], redactor.count
 
 
+def redacted_value(value: Any) -> Any:
+    """Plain data without secrets in its texts and keys."""
+    if isinstance(value, (list, tuple)):
+        return [redacted_value(member) for member in value]
+    if isinstance(value, dict):
+        return {redact_text(key): redacted_value(member) for key, member in value.items()}
+    return redact_text(value) if isinstance(value, str) else value
+
+
 # ── pages
 
 
@@ -16319,31 +16328,58 @@ def processors() -> int:
         return min(8, posix.cpu_count() or 1)
 
 
-def in_child(work: Callable[[], Any]) -> Callable[[], Any]:
-    """Begin some work in a child process; the function that waits for its result. What a child does not deliver is done here."""
+def begin_child(work: Callable[..., Any], *arguments: Any) -> Tuple[int, int]:
+    """Begin some work in a child process: the pipe on which its result will come, and the process. Raises OSError."""
     import marshal
 
-    read_end, write_end = posix.pipe()
+    read_end, write_end = new_pipe()
     try:
-        child = posix.fork()
+        pid = posix.fork()
     except OSError:
-        child = -1
-    if child == 0:
-        try:
-            write_all(write_end, marshal.dumps(work()))
-        finally:
-            posix._exit(0)
-    posix.close(write_end)
+        posix.close(read_end)
+        posix.close(write_end)
+        raise
+    if pid:
+        posix.close(write_end)
+        return read_end, pid
+    try:
+        posix.close(read_end)
+        write_all(write_end, marshal.dumps(work(*arguments)))
+    finally:
+        posix._exit(0)
+
+
+def end_child(read_end: int, pid: int) -> Tuple[Any, int]:
+    """Wait for a child process: the result of its work, None where it has died without one, and its wait status."""
+    import marshal
+
+    data, status = drained(read_end, pid)
+    try:
+        return marshal.loads(data), status
+    except (ValueError, EOFError, TypeError):
+        return None, status
+
+
+def drained(read_end: int, pid: int) -> Tuple[bytes, int]:
+    """Everything that a child process writes to a pipe, and its wait status."""
+    try:
+        data = b"".join(iter(lambda: posix.read(read_end, CHUNK), b""))
+    finally:
+        posix.close(read_end)
+        status = posix.waitpid(pid, 0)[1]
+    return data, status
+
+
+def in_child(work: Callable[[], Any]) -> Callable[[], Any]:
+    """Begin some work in a child process; the function that waits for its result. What a child does not deliver is done here."""
+    try:
+        child = begin_child(work)
+    except OSError:
+        return work
 
     def result() -> Any:
-        try:
-            return marshal.loads(b"".join(iter(lambda: posix.read(read_end, CHUNK), b"")))
-        except (ValueError, EOFError, TypeError):
-            return work()
-        finally:
-            posix.close(read_end)
-            if child > 0:
-                posix.waitpid(child, 0)
+        found, _ = end_child(*child)
+        return work() if found is None else found
 
     return result
 
@@ -16503,8 +16539,10 @@ def search_places(addresses: Sequence[str], tell: Callable[[str], None]) -> Iter
             yield resolve(address)
         else:
             yield from run_places(resolve_run(address.name))
+    if addresses:
+        return
     seen: Set[str] = set()
-    for name, store in [] if addresses else reversed(all_occurrences()):
+    for name, store in reversed(all_occurrences()):
         if name[32:] not in seen:
             seen.add(name[32:])
             try:
@@ -16518,6 +16556,14 @@ def run_places(run: Run) -> Iterator[Place]:
     """The streams of a run."""
     for name in run.streams:
         yield run_place(run, name)
+
+
+def whole_run(word: str, problem: str = "only whole runs", fix: str = "write run:HEX") -> Run:
+    """The run that a word names. Raises CtxError, also where it names anything else."""
+    address = parse_address(word)
+    if address.kind != "run" or address.stream or address.lines:
+        raise CtxError("%s: %s" % (quoted(word), problem), fix)
+    return resolve_run(address.name)
 
 
 def listed_runs(limit: int, everywhere: bool, answers: bool = False) -> Iterator[Dict[str, Any]]:
@@ -16613,27 +16659,24 @@ def diff_lines(difference: Dict[str, Any], budget: int) -> List[str]:
         facts = difference["groups"].get(name, [])
         if facts:
             out.append("%s: %s" % (name, commas(len(facts))))
-            out += told(["  " + fact_text(fact, before if name == "fixed" else after) for fact in facts], budget // 3, "  ")
+            out += told(["  " + fact_text(fact, before if name == "fixed" else after) for fact in facts], budget // 3)
     for name, mark, run in (("come", "+", after), ("gone", "-", before)):
         entries = sorted(difference[name], key=lambda entry: (entry["stream"], entry["line"]))
         if entries:
             out.append("lines %s: %s" % (name, plural(len(entries), "kind")))
-            out += told(
-                [line_text(entry, mark, run) for entry in entries[:DIFF_LINES]] + ["  …"] * (len(entries) > DIFF_LINES),
-                budget // 4,
-                "  ",
-            )
+            more = ["  …"] * (len(entries) > DIFF_LINES)
+            out += told([line_text(entry, mark, run) for entry in entries[:DIFF_LINES]] + more, budget // 4)
     if not difference["whole"]:
         out.append("lines were compared in the first %s of each stream" % human(DIFF_WINDOW))
     out.append("size: %s → %s" % tuple(human(size) for size in difference["bytes"]))
     return out
 
 
-def told(lines: Sequence[str], budget: int, margin: str) -> List[str]:
+def told(lines: Sequence[str], budget: int) -> List[str]:
     """As many lines as the budget allows, and how many are left out."""
     for count, _ in enumerate(lines):
         if count and price(lines[: count + 1]) > budget:
-            return [*lines[:count], "%s… and %s" % (margin, commas(len(lines) - count))]
+            return [*lines[:count], "  … and %s" % commas(len(lines) - count)]
     return list(lines)
 
 
@@ -16647,27 +16690,8 @@ def fact_text(fact: Dict[str, Any], handle: str) -> str:
 def line_text(entry: Dict[str, Any], mark: str, handle: str) -> str:
     """One kind of line of a difference, with the address of the first such line."""
     text = visible(clip(fsencode(redact_text(entry["text"])), WIDTHS[-1][1]))
-    return "  %s %s%s  %s#%s:%d" % (
-        mark,
-        text,
-        " ×%s" % commas(entry["count"]) if entry["count"] > 1 else "",
-        handle,
-        entry["stream"],
-        entry["line"],
-    )
-
-
-def redacted_difference(difference: Dict[str, Any]) -> Dict[str, Any]:
-    """A difference as it may be shown: no secrets in identities, messages and lines."""
-
-    def safe(value: Any) -> Any:
-        if isinstance(value, str):
-            return redact_text(value)
-        if isinstance(value, dict):
-            return {key: safe(item) for key, item in value.items()}
-        return [safe(item) for item in value] if isinstance(value, (list, tuple)) else value
-
-    return dict(safe(difference))
+    times = " ×%s" % commas(entry["count"]) if entry["count"] > 1 else ""
+    return "  %s %s%s  %s#%s:%d" % (mark, text, times, handle, entry["stream"], entry["line"])
 
 
 def fact_address(run: Run, identity: str, settings: Settings) -> Address:
@@ -16708,17 +16732,15 @@ def begin_git(top: str, *words: str) -> Callable[[], Optional[bytes]]:
     try:
         pid = spawn([*_GIT, top, *words], write_end, null, False)
     except OSError:
-        pid = -1
+        posix.close(read_end)
+        return lambda: None
     finally:
         posix.close(write_end)
         posix.close(null)
 
     def result() -> Optional[bytes]:
-        try:
-            output = b"".join(iter(lambda: posix.read(read_end, CHUNK), b""))
-        finally:
-            posix.close(read_end)
-        return output if pid > 0 and posix.waitpid(pid, 0)[1] == 0 else None
+        output, status = drained(read_end, pid)
+        return None if status else output
 
     return result
 
@@ -16870,6 +16892,75 @@ def content_hash(path: str, limit: int) -> Tuple[str, int]:
         raise OSError(27, "not a file whose content can be compared")
     file = open_file(path)
     return "%o %s" % (info.st_mode & 0o111, hash_of(file)), file.size
+
+
+def commit_files(top: str, count: int, paths: Sequence[str] = ()) -> Optional[List[Dict[str, Any]]]:
+    """The last `count` commits, those that touch `paths` if there are any, newest first: id, author, time (seconds), subject and the
+    files each touches. None when git cannot tell."""
+    only = ["--full-diff", "--", *paths] if paths else []
+    form = "--format=%x01%H%x00%an%x00%ct%x00%s"
+    output = git(top, "log", "-z", "-n", str(count), "--name-only", "--no-renames", "--no-ext-diff", "--no-show-signature", form, *only)
+    if output is None:
+        return None
+    commits = []
+    for block in output.split(b"\x01")[1:]:
+        name, author, when, subject, *files = block.split(b"\0")
+        touched = [fsdecode(path.lstrip(b"\n")) for path in files if path.strip(b"\n")]
+        commits.append({"commit": name.decode()[:12], "author": fsdecode(author), "time": int(when), "subject": fsdecode(subject), "files": touched})
+    return commits
+
+
+def commit_ages(top: str, count: int) -> Dict[str, int]:
+    """The last `count` commits by their ids: 1 for the newest, and so on; times would not tell apart what was committed at once."""
+    output = git(top, "log", "-n", str(count), "--no-show-signature", "--format=%H")
+    return {line.decode()[:12]: age for age, line in enumerate((output or b"").split(), 1)}
+
+
+class LineChange:
+    """The newest change of some lines of a file: its age (0 is not committed, then as `commit_ages` counts; more for what is older), the
+    commit as id, date, author and subject, and which of the lines it has changed."""
+
+    __slots__ = ("age", "text", "lines")
+
+    def __init__(self, age: int, text: str = "", lines: Sequence[int] = ()) -> None:
+        self.age = age
+        self.text = text
+        self.lines = list(lines)
+
+
+def newest_change(top: str, path: str, first: int, last: int, ages: Dict[str, int]) -> LineChange:
+    """The newest change of lines of a file; one without lines where git cannot tell."""
+    output = git(top, "blame", "--line-porcelain", "--no-textconv", "-L", "%d,%d" % (first, last), "--", path)
+    newest = LineChange(len(ages) + 2)
+    for number, record in enumerate(rx(rb"(?m)^\t.*\n?").split(output or b"")[:-1], first):
+        fields = dict(line.partition(b" ")[::2] for line in record.split(b"\n")[1:])
+        name, said = record[:12].decode(), fsdecode(b" ".join((fields[b"author"] + b":", fields[b"summary"])))
+        is_open = name == "0" * 12
+        age = 0 if is_open else ages.get(name, len(ages) + 1)
+        if age < newest.age:
+            newest = LineChange(age, "not committed" if is_open else "%s %s %s" % (name, day_of(int(fields[b"committer-time"])), said))
+        newest.lines += [number] * (age == newest.age)
+    return newest
+
+
+def day_of(seconds: int) -> str:
+    """A day as 2026-01-31, in UTC."""
+    import time
+
+    return time.strftime("%Y-%m-%d", time.gmtime(seconds))
+
+
+def written_since(top: str, seconds: float, missed: List[bytes]) -> List[str]:
+    """Files of a workspace that were written after some time (seconds), sorted; what was deleted is not seen. Directories whose files
+    are unknown are added to `missed`."""
+    found = []
+    for path in (path for batch in work_files(top, (), missed) for path in batch):
+        try:
+            if posix.lstat(fsencode(top) + b"/" + path).st_mtime > seconds:
+                found.append(fsdecode(path))
+        except OSError:
+            continue
+    return sorted(found)
 
 
 # ── test suites: what must be the same for one to say the same again
@@ -17047,75 +17138,6 @@ def watch_suite(argv: Sequence[str]) -> Callable[[Run], None]:
             write_all(fd, to_json({"run": run.digest, "time": now(), "key": before, "files": files}).encode() + b"\n")
 
     return note_run
-
-
-def commit_files(top: str, count: int, paths: Sequence[str] = ()) -> Optional[List[Dict[str, Any]]]:
-    """The last `count` commits, those that touch `paths` if there are any, newest first: id, author, time (seconds), subject and the
-    files each touches. None when git cannot tell."""
-    only = ["--full-diff", "--", *paths] if paths else []
-    form = "--format=%x01%H%x00%an%x00%ct%x00%s"
-    output = git(top, "log", "-z", "-n", str(count), "--name-only", "--no-renames", "--no-ext-diff", "--no-show-signature", form, *only)
-    if output is None:
-        return None
-    commits = []
-    for block in output.split(b"\x01")[1:]:
-        name, author, when, subject, *files = block.split(b"\0")
-        touched = [fsdecode(path.lstrip(b"\n")) for path in files if path.strip(b"\n")]
-        commits.append({"commit": name.decode()[:12], "author": fsdecode(author), "time": int(when), "subject": fsdecode(subject), "files": touched})
-    return commits
-
-
-def commit_ages(top: str, count: int) -> Dict[str, int]:
-    """The last `count` commits by their ids: 1 for the newest, and so on; times would not tell apart what was committed at once."""
-    output = git(top, "log", "-n", str(count), "--no-show-signature", "--format=%H")
-    return {line.decode()[:12]: age for age, line in enumerate((output or b"").split(), 1)}
-
-
-class LineChange:
-    """The newest change of some lines of a file: its age (0 is not committed, then as `commit_ages` counts; more for what is older), the
-    commit as id, date, author and subject, and which of the lines it has changed."""
-
-    __slots__ = ("age", "text", "lines")
-
-    def __init__(self, age: int, text: str = "", lines: Sequence[int] = ()) -> None:
-        self.age = age
-        self.text = text
-        self.lines = list(lines)
-
-
-def newest_change(top: str, path: str, first: int, last: int, ages: Dict[str, int]) -> LineChange:
-    """The newest change of lines of a file; one without lines where git cannot tell."""
-    output = git(top, "blame", "--line-porcelain", "--no-textconv", "-L", "%d,%d" % (first, last), "--", path)
-    newest = LineChange(len(ages) + 2)
-    for number, record in enumerate(rx(rb"(?m)^\t.*\n?").split(output or b"")[:-1], first):
-        fields = dict(line.partition(b" ")[::2] for line in record.split(b"\n")[1:])
-        name, said = record[:12].decode(), fsdecode(b" ".join((fields[b"author"] + b":", fields[b"summary"])))
-        is_open = name == "0" * 12
-        age = 0 if is_open else ages.get(name, len(ages) + 1)
-        if age < newest.age:
-            newest = LineChange(age, "not committed" if is_open else "%s %s %s" % (name, day_of(int(fields[b"committer-time"])), said))
-        newest.lines += [number] * (age == newest.age)
-    return newest
-
-
-def day_of(seconds: int) -> str:
-    """A day as 2026-01-31, in UTC."""
-    import time
-
-    return time.strftime("%Y-%m-%d", time.gmtime(seconds))
-
-
-def written_since(top: str, seconds: float, missed: List[bytes]) -> List[str]:
-    """Files of a workspace that were written after some time (seconds), sorted; what was deleted is not seen. Directories whose files
-    are unknown are added to `missed`."""
-    found = []
-    for path in (path for batch in work_files(top, (), missed) for path in batch):
-        try:
-            if posix.lstat(fsencode(top) + b"/" + path).st_mtime > seconds:
-                found.append(fsdecode(path))
-        except OSError:
-            continue
-    return sorted(found)
 
 
 # ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -17426,21 +17448,21 @@ def definition_or_use(data: bytes, spot: int, language: Language) -> int:
 
 def in_class(data: bytes, at: int, indent: int) -> bool:
     """Whether the line of Python at `at`, indented by so much, stands directly in the body of a class."""
-    return next(openers(data, at, indent), b"").startswith(b"class ")
+    return next(openers(data, at, indent), (0, b""))[1].lstrip().startswith(b"class ")
 
 
-def openers(data: bytes, at: int, indent: int) -> Iterator[bytes]:
-    """The lines that open the blocks of Python around the line at `at`, indented by so much, the innermost first."""
-    for _ in range(2000):
+def openers(data: bytes, at: int, indent: int) -> Iterator[Tuple[int, bytes]]:
+    """(place, line) of what opens the blocks around the line at `at`, indented by so much, the innermost first; as indents tell."""
+    for _ in range(5000):
         if at <= 0 or not indent:
             return
         end = at - 1
         at = data.rfind(b"\n", 0, end) + 1
         line = data[at:end]
         code = line.lstrip()
-        if code and not code.startswith((b"#", b")", b"]", b"}")) and len(line) - len(code) < indent:
+        if code and not code.startswith((b"#", b")", b"]", b"}", b"{")) and len(line) - len(code) < indent:
             indent = len(line) - len(code)
-            yield code
+            yield at, line
 
 
 def sites_at(path: str, data: bytes, spots: Sequence[int]) -> List[Site]:
@@ -17493,13 +17515,13 @@ class Scan:
         self.sites.update((fsdecode(path), [Site(*site) for site in sites]) for path, sites in found)
         self.unread += map(fsdecode, unread)
 
-    def counts(self) -> List[int]:
-        """How many sites there are of each class."""
-        counts = [0] * len(SITE_CLASSES)
-        for sites in self.sites.values():
-            for site in sites:
-                counts[site.kind] += 1
-        return counts
+    def extent(self, files: int) -> str:
+        """So many of the files that were searched."""
+        return "%s (of %s searched)" % (plural(files, "file"), commas(self.searched))
+
+    def likely_first(self) -> List[Tuple[str, List[Site]]]:
+        """The files with their sites: those that look like they define the name, then those that use it, then the others."""
+        return sorted(self.sites.items(), key=lambda item: (min(site.kind for site in item[1]), item[0]))
 
 
 def scan_workspace(top: str, words: Sequence[bytes], below: Sequence[str], find: Callable[[str, bytes], List[Site]]) -> Scan:
@@ -17620,6 +17642,11 @@ class Extraction:
         self.broken = False
         self.why = why
 
+    @property
+    def is_parsed(self) -> bool:
+        """Whether a parser has read the file, not the lexer."""
+        return self.engine in ("tree-sitter", "ast")
+
     def around(self, line: int) -> Optional[Symbol]:
         """The innermost function or class around a line, None when it is in none."""
         if self.owners is None:
@@ -17710,9 +17737,6 @@ def grammar_query(language: str) -> bytes:
         return b""
 
 
-_parsers: Dict[str, Tuple[Any, Any]] = {}  # of each language: (parser, query cursor)
-
-
 _vendored: List[str] = []  # the directory of `vendored`, once it was asked for
 
 
@@ -17724,7 +17748,8 @@ def vendored() -> str:
             key = sha256(shipped("build.json")).hexdigest()[:12]
             place = "%s/vendored/%s-%s-%d%d" % (writable_store().root, key, machine(), *sys.version_info[:2])
             if not exists(place):
-                write_directory(place, unpacked(shipped("vendor/%s.tar.xz" % ("macos" if sys.platform == "darwin" else "linux")), machine()))
+                archive = "vendor/%s.tar.xz" % ("macos" if sys.platform == "darwin" else "linux")
+                write_directory(place, unpacked(shipped(archive), machine()))
                 collect_builds(place.rpartition("/")[0], place)
             _vendored.append(place)
         except (OSError, ImportError, EOFError, ValueError, MemoryError):
@@ -17762,6 +17787,9 @@ def unpacked(data: bytes, folder: str) -> Dict[str, bytes]:
     if not found:
         raise ValueError("nothing for %s" % folder)
     return found
+
+
+_parsers: Dict[str, Tuple[Any, Any]] = {}  # of each language: (parser, query cursor)
 
 
 def parser_of(language: str, query: bytes) -> Tuple[Any, Any]:
@@ -17808,10 +17836,12 @@ def from_matches(matches: Iterable[Tuple[int, Dict[str, List[Any]]]], broken: bo
             kind, nodes = next((item for item in captures.items() if not item[0].startswith("_")), ("", []))
             if nodes and name.start_byte not in spans:
                 node = nodes[0]
-                scope, _, word = (node_text(name).partition("=")[0] if kind == "alias" else node_text(name)).lstrip(":#").rpartition("::")
+                text = node_text(name).partition("=")[0] if kind == "alias" else node_text(name)
+                scope, _, word = text.lstrip(":#").rpartition("::")
                 last = node.end_point[0] + (node.end_point[1] > 0 or node.end_byte == node.start_byte)
-                place = (name.start_point[0] + 1, name.start_point[1])
-                spans[name.start_byte] = (node.start_byte, -node.end_byte, word, kind, node.start_point[0] + 1, last, *place, node_text(inside[0]) if inside else scope)
+                lines = (node.start_point[0] + 1, last, name.start_point[0] + 1, name.start_point[1])
+                scope = node_text(inside[0]) if inside else scope
+                spans[name.start_byte] = (node.start_byte, -node.end_byte, word, kind, *lines, scope)
         elif "call" in captures:
             found.calls += [(node_text(node), node.start_point[0] + 1) for node in captures["call"]]
         elif "module" in captures:
@@ -17896,6 +17926,16 @@ def end_of(node: Any) -> Tuple[int, int]:
     return int(node.end_lineno), int(node.end_col_offset)
 
 
+# Words that may follow a word that defines, and are no name.
+_NO_NAMES = frozenset(b"fn class struct enum union mut self int void bool string static const".split())
+# What kind of thing a word defines.
+_KINDS_BY_WORD = dict(
+    {name: name for name in ("class", "struct", "interface", "enum", "union", "record", "namespace", "module", "trait", "type", "object", "function", "macro")},
+    **{"def": "function", "fn": "function", "func": "function", "fun": "function", "sub": "function", "define": "macro", "mod": "module", "protocol": "interface"},
+    **{"typedef": "type", "delegate": "type", "package": "package", "const": "constant", "static": "variable", "let": "variable", "var": "variable", "val": "variable"},
+)
+
+
 def by_lexicon(language: Language, data: bytes) -> Extraction:
     """An extraction without a parser: what looks like a definition, each as long as lines are indented deeper than it."""
     found = Extraction("lexical")
@@ -17925,29 +17965,12 @@ def symbol_on(lines: Sequence[bytes], line: int, column: int, size: int) -> Symb
     return Symbol(fsdecode(text[column : column + size]), kind, line, block_end(lines, line - 1) + 1, line, column, "")
 
 
-_NO_NAMES = frozenset(b"fn class struct enum union mut self int void bool string static const".split())  # which may follow a word that defines
-_KINDS_BY_WORD = dict(
-    {name: name for name in ("class", "struct", "interface", "enum", "union", "record", "namespace", "module", "trait", "type", "object", "function", "macro")},
-    **{"def": "function", "fn": "function", "func": "function", "fun": "function", "sub": "function", "define": "macro", "mod": "module", "protocol": "interface"},
-    **{"typedef": "type", "delegate": "type", "package": "package", "const": "constant", "static": "variable", "let": "variable", "var": "variable", "val": "variable"},
-)
-
-
 def around_lexically(data: bytes, at: int, language: Language) -> str:
     """The names around the line that begins at `at`, by how far lines before it are indented; "" when there are none."""
     names: List[str] = []
-    indent = indent_of(data[at : line_end(data, at, len(data))])
-    for _ in range(5000):
-        if at <= 0 or not indent:
-            break
-        end = at - 1
-        at = data.rfind(b"\n", 0, end) + 1
-        line = data[at:end]
-        if line.isspace() or indent_of(line) >= indent or line.lstrip()[:1] in (b"", b"#", b")", b"]", b"}", b"{"):
-            continue
-        indent = indent_of(line)
+    for start, line in openers(data, at, indent_of(data[at : line_end(data, at, len(data))])):
         for word in rx(_NAME).finditer(line):
-            if word.group() not in _NO_NAMES and definition_or_use(data, at + word.start(), language) == DEFINITION:
+            if word.group() not in _NO_NAMES and definition_or_use(data, start + word.start(), language) == DEFINITION:
                 if lexical_kind(line[: word.start()], line[word.end() : word.end() + 1]) in _FUNCTIONS + _CONTAINERS:
                     names.insert(0, fsdecode(word.group()))
                 break
@@ -17984,17 +18007,16 @@ def indent_of(line: bytes) -> int:
 
 # ── answers: rows about a workspace
 
-
 _FOREIGN = rb"(?:^|/)(?:node_modules|site-packages|dist-packages|vendor)/"  # what a workspace has of others
 _DEFINED_WORD = rb"\b(?:func|fun|def|function|void|class)\s+(\w+)"
 _IN_TESTS = rb"(?i:(?:^|[/._-])(?:tests?|specs?)(?:[/._-]|$))|Tests?\.\w+$"
 
 
 class TreeReader:
-    """The files of a workspace as they are now, and what is extracted from them: each read once; at most
-    PARSE_FILES of them, or PARSE_BYTES, are parsed."""
+    """The files of a workspace as they are now, and what is extracted from them: each read once; at most PARSE_FILES of them, or
+    PARSE_BYTES, are parsed."""
 
-    __slots__ = ("top", "named", "held", "unread", "sources", "parsed", "engines", "left", "cheap")
+    __slots__ = ("top", "named", "held", "unread", "sources", "parsed", "left", "cheap")
 
     def __init__(self, top: str) -> None:
         self.top = top
@@ -18003,7 +18025,6 @@ class TreeReader:
         self.unread: Set[str] = set()
         self.sources: Dict[str, Source] = {}
         self.parsed: Dict[str, Extraction] = {}
-        self.engines: Dict[str, int] = {}
         self.left = PARSE_BYTES
         self.cheap = REFINE_BYTES
 
@@ -18032,19 +18053,17 @@ class TreeReader:
             self.left -= len(self.data(path))
             if len(self.parsed) >= PARSE_FILES or self.left < 0:
                 return None
-            found = self.parsed[path] = extraction_of(path, self.data(path))
-            self.engines[found.engine] = self.engines.get(found.engine, 0) + 1
+            self.parsed[path] = extraction_of(path, self.data(path))
         return self.parsed[path]
 
     def refining(self, path: str) -> Optional[Extraction]:
         """`extraction`, as far as it costs little: of small files, and what was parsed before."""
         if path not in self.parsed:
             found = extraction_of(path, self.data(path), max(0, self.cheap))
-            if found.engine not in ("tree-sitter", "ast"):
+            if not found.is_parsed:
                 return None
             self.cheap -= len(self.data(path))
             self.parsed[path] = found
-            self.engines[found.engine] = self.engines.get(found.engine, 0) + 1
         return self.parsed[path]
 
     def around(self, path: str, line: int) -> str:
@@ -18069,7 +18088,8 @@ class TreeReader:
         if not self.named:
             for name in (fsdecode(name) for batch in work_files(self.top, (), []) for name in batch):
                 self.named.setdefault(name.rpartition("/")[2], []).append(name)
-        found = [name for name in self.named.get(path.rpartition("/")[2], ()) if ("/" + name).endswith("/" + path) and not rx(_FOREIGN).search(fsencode(name))]
+        alike = [name for name in self.named.get(path.rpartition("/")[2], ()) if ("/" + name).endswith("/" + path)]
+        found = [name for name in alike if not rx(_FOREIGN).search(fsencode(name))]
         words = set(rx(rb"\w+").findall(fsencode(hint)))
         for is_inside in (True, False):
             told = [len(words.intersection(fsencode(name).split(b"/") if is_inside else rx(_DEFINED_WORD).findall(self.data(name)))) for name in found]
@@ -18093,7 +18113,8 @@ class TreeReader:
 
     def note(self) -> str:
         """Which engines were asked, and for how many files."""
-        return "; ".join("%s %s" % (name, plural(count, "file")) for name, count in sorted(self.engines.items()))
+        engines = [found.engine for found in self.parsed.values()]
+        return "; ".join("%s %s" % (name, plural(engines.count(name), "file")) for name in sorted(set(engines)))
 
 
 class Answer:
@@ -18119,28 +18140,24 @@ def workspace_reader() -> TreeReader:
     return TreeReader(top)
 
 
-def scan_remarks(scan: Scan) -> List[str]:
-    """What must be said of a search: files that could not be read are unknown, which is not the same as none."""
-    return unread_remarks(scan.unread)
-
-
 def unread_remarks(paths: Sequence[str]) -> List[str]:
-    """What must be said of files (or directories, which end in /) that could not be read."""
+    """What must be said of files (or directories, which end in /) that could not be read: unknown is not the same as none."""
     names = ", ".join(visible(fsencode(path or "./")) for path in paths[:3]) + (", …" if len(paths) > 3 else "")
     return ["unknown: %s not read (%s)" % (plural(len(paths), "file was", "files were"), names)] if paths else []
+
+
+def scan_names(reader: TreeReader, words: Sequence[bytes], below: Sequence[str]) -> Scan:
+    """The lines at or below some paths, as the user sees them, that hold one of some names. Raises CtxError."""
+    return scan_workspace(reader.top, words, below_workspace(reader.top, below), name_finder(words))
 
 
 def find_refs(names: Sequence[str], below: Sequence[str] = ()) -> Answer:
     """Every line of the workspace that holds one of some names: definitions first, then uses, then mentions. Raises CtxError."""
     reader = workspace_reader()
     words = [check_name(name) for name in names]
-    scan = scan_workspace(reader.top, words, below_workspace(reader.top, below), name_finder(words))
+    scan = scan_names(reader, words, below)
     refine(scan, names, reader)
-    answer = Answer("sites", reader)
-    answer.rows = site_rows(scan)
-    answer.head = [scan_head(" or ".join(names), scan)]
-    answer.engine, answer.remarks = "lexical", scan_remarks(scan)
-    return answer
+    return sites_answer(" or ".join(names), scan, reader)
 
 
 def find_pattern(pattern: str, below: Sequence[str] = ()) -> Answer:
@@ -18153,18 +18170,24 @@ def find_pattern(pattern: str, below: Sequence[str] = ()) -> Answer:
 
     words = query.literals if query.literals and not query.fold else [b""]
     scan = scan_workspace(reader.top, words, below_workspace(reader.top, below), find)
+    return sites_answer(visible(fsencode(pattern)), scan, reader)
+
+
+def sites_answer(what: str, scan: Scan, reader: TreeReader) -> Answer:
+    """The answer that a search comes to: its sites by class, path and line, and how many there are of each."""
+    found = [(site.kind, path, site.line, site) for path, sites in scan.sites.items() for site in sites]
+    found.sort(key=lambda row: row[:3])
+    kinds = [kind for kind, _, _, _ in found]
+    definitions, uses = kinds.count(DEFINITION), kinds.count(USE)
+    numbers = (plural(definitions, "definition"), plural(uses, "use"), plural(len(kinds) - definitions - uses, "mention"))
     answer = Answer("sites", reader)
-    answer.rows = site_rows(scan)
-    answer.head = [scan_head(visible(fsencode(pattern)), scan)]
-    answer.engine, answer.remarks = "lexical", scan_remarks(scan)
+    answer.rows = [
+        {"path": path, "line": line, "class": SITE_CLASSES[kind], "column": site.column, "text": fsdecode(site.text)}
+        for kind, path, line, site in found
+    ]
+    answer.head = ["%s: %s in %s" % (what, ", ".join(numbers), scan.extent(len(scan.sites)))]
+    answer.engine, answer.remarks = "lexical", unread_remarks(scan.unread)
     return answer
-
-
-def scan_head(what: str, scan: Scan) -> str:
-    """What a search found, in numbers."""
-    counts = scan.counts()
-    numbers = (plural(counts[DEFINITION], "definition"), plural(counts[USE], "use"), plural(sum(counts[COMMENT:]), "mention"))
-    return "%s: %s in %s (of %s searched)" % (what, ", ".join(numbers), plural(len(scan.sites), "file"), commas(scan.searched))
 
 
 def refine(scan: Scan, names: Sequence[str], reader: TreeReader) -> None:
@@ -18181,21 +18204,14 @@ def refine(scan: Scan, names: Sequence[str], reader: TreeReader) -> None:
                     site.kind = USE
 
 
-def site_rows(scan: Scan) -> List[Dict[str, Any]]:
-    """The sites of a search as rows, by class, path and line."""
-    found = [(site.kind, path, site.line, site) for path, sites in scan.sites.items() for site in sites]
-    found.sort(key=lambda row: row[:3])
-    return [{"path": path, "line": line, "class": SITE_CLASSES[kind], "column": site.column, "text": fsdecode(site.text)} for kind, path, line, site in found]
-
-
 def find_definitions(name: str, below: Sequence[str] = ()) -> Answer:
     """What defines a name; of `A.b` the b in A. Raises CtxError."""
     last = name.rpartition(".")[2]
     reader, word = workspace_reader(), check_name(last)
-    scan = scan_workspace(reader.top, [word], below_workspace(reader.top, below), name_finder([word]))
+    scan = scan_names(reader, [word], below)
     answer = Answer("symbols", reader)
     unsure = 0
-    for path, sites in sorted(scan.sites.items(), key=lambda item: (min(site.kind for site in item[1]), item[0])):
+    for path, sites in scan.likely_first():
         likely = [site for site in sites if site.kind == DEFINITION]
         if not likely and not any(may_define(path, site, word, reader) for site in sites):
             continue
@@ -18205,19 +18221,17 @@ def find_definitions(name: str, below: Sequence[str] = ()) -> Answer:
             texts = {site.line: site.text for site in sites}
             symbols = [symbol for symbol in symbols if not rx(_STATEMENT).match(texts.get(symbol.line, b""))]
         answer.rows += [symbol_row(path, symbol, extraction) for symbol in symbols if extraction]
-        if "." not in name and (extraction is None or extraction.broken or extraction.engine in ("lexical", "none")):
+        if "." not in name and (extraction is None or extraction.broken or not extraction.is_parsed):
             known = {symbol.line for symbol in symbols}
-            answer.rows += [dict(_LIKELY, path=path, line=site.line, last=site.line, name=name) for site in likely if site.line not in known]
+            answer.rows += [likely_row(path, site, name) for site in likely if site.line not in known]
         unsure += extraction is None
     answer.rows.sort(key=lambda row: (row["kind"] in ("declaration", "definition-like"), row["path"], row["line"]))
-    answer.head = ["%s: %s in %s (of %s searched)" % (name, plural(len(answer.rows), "definition"), plural(len({row["path"] for row in answer.rows}), "file"), commas(scan.searched))]
-    answer.engine, answer.remarks = "lexical", scan_remarks(scan)
+    files = {row["path"] for row in answer.rows}
+    answer.head = ["%s: %s in %s" % (name, plural(len(answer.rows), "definition"), scan.extent(len(files)))]
+    answer.engine, answer.remarks = "lexical", unread_remarks(scan.unread)
     if unsure:
         answer.remarks.append("unknown: %s not parsed that may define it; name a path to look there" % plural(unsure, "file"))
     return answer
-
-
-_LIKELY: Dict[str, Any] = {"path": "", "line": 0, "last": 0, "kind": "definition-like", "name": "", "in": "", "engine": "lexical"}
 
 
 # What stands around the name of a member: ahead of it nothing is assigned, but in lists. By the ending of a file; an attribute of JSX is none.
@@ -18242,13 +18256,20 @@ def may_define(path: str, site: Site, word: bytes, reader: TreeReader) -> bool:
     if ending != "py" or site.text[:1] not in b" \t" or rx(rb"=[ \t]*lambda\b").search(site.text):
         return True
     around = openers(reader.data(path), reader.source(path).start_of(site.line), indent_of(site.text))
-    return not next((code for code in around if code.startswith((b"def ", b"async ", b"class "))), b"").startswith((b"def ", b"async "))
+    blocks = (line.lstrip() for _, line in around)
+    return not next((code for code in blocks if code.startswith((b"def ", b"async ", b"class "))), b"").startswith((b"def ", b"async "))
 
 
 def symbol_row(path: str, symbol: Symbol, extraction: Extraction) -> Dict[str, Any]:
     """A symbol as a row."""
     place = {"path": path, "line": symbol.first, "last": symbol.last, "kind": symbol.kind, "name": symbol.name}
     return dict(place, **{"in": symbol.inside, "engine": extraction.engine})
+
+
+def likely_row(path: str, site: Site, name: str) -> Dict[str, Any]:
+    """A line that only looks like a definition, as a row."""
+    place = {"path": path, "line": site.line, "last": site.line, "kind": "definition-like", "name": name}
+    return dict(place, **{"in": "", "engine": "lexical"})
 
 
 def find_enclosing(address: Address) -> Answer:
@@ -18288,7 +18309,8 @@ def find_outline(path: str) -> Answer:
     answer.rows = [symbol_row(name, symbol, extraction) for symbol in extraction.symbols]
     data = reader.data(name)
     lines = data.count(b"\n") + (not data.endswith(b"\n"))
-    answer.head = ["%s: %s, %s, est %s tokens" % (visible(fsencode(name)), plural(len(answer.rows), "symbol"), plural(lines, "line"), commas(round2(estimate_tokens(data))))]
+    size = "%s, %s, est %s tokens" % (plural(len(answer.rows), "symbol"), plural(lines, "line"), commas(round2(estimate_tokens(data))))
+    answer.head = ["%s: %s" % (visible(fsencode(name)), size)]
     if extraction.broken:
         answer.remarks.append("unknown: the parser did not understand all of this file; what is missing here may be there")
     return answer
@@ -18302,12 +18324,13 @@ def find_callers(name: str, below: Sequence[str] = (), candidates: bool = False)
     other is a candidate, told as a number unless asked for. Raises CtxError."""
     last = name.rpartition(".")[2]
     reader, word = workspace_reader(), check_name(last)
-    scan = scan_workspace(reader.top, [word], below_workspace(reader.top, below), name_finder([word]))
-    in_code = {path: sites for path, sites in scan.sites.items() if any(site.kind in (DEFINITION, USE) for site in sites)}
+    scan = scan_names(reader, [word], below)
     homes: Set[str] = set()
     extractions: Dict[str, Extraction] = {}
     skipped = 0
-    for path, sites in sorted(in_code.items(), key=lambda item: (min(site.kind for site in item[1]), item[0])):
+    for path, sites in scan.likely_first():
+        if not any(site.kind in (DEFINITION, USE) for site in sites):
+            continue
         extraction = reader.extraction(path)
         if extraction is None:
             skipped += sum(site.kind == USE for site in sites)
@@ -18318,13 +18341,13 @@ def find_callers(name: str, below: Sequence[str] = (), candidates: bool = False)
     rows: List[Dict[str, Any]] = []
     for path in sorted(extractions):
         link = link_between(path, extractions[path], homes, last)
-        rows += [dict(row, link=link or "name only") for row in call_rows(path, extractions[path], last, in_code[path])]
+        rows += [dict(row, link=link or "name only") for row in call_rows(path, extractions[path], last, scan.sites[path])]
     facts = [row for row in rows if row["link"] != "name only"]
     answer = Answer("sites", reader)
     answer.rows = sorted(rows, key=lambda row: (row["link"] == "name only", row["path"], row["line"])) if candidates else facts
     more = len(rows) - len(facts) + skipped
     answer.head = ["%s: %s, %s by name only; defined in %s" % (name, plural(len(facts), "call"), plural(more, "candidate"), plural(len(homes), "file"))]
-    answer.engine, answer.remarks = "lexical", scan_remarks(scan)
+    answer.engine, answer.remarks = "lexical", unread_remarks(scan.unread)
     if len(rows) > len(facts) and not candidates:
         answer.remarks.append("%s held back: add --candidates" % plural(len(rows) - len(facts), "candidate"))
     if skipped:
@@ -18335,7 +18358,7 @@ def find_callers(name: str, below: Sequence[str] = (), candidates: bool = False)
 def call_rows(path: str, extraction: Extraction, name: str, sites: Sequence[Site]) -> Iterator[Dict[str, Any]]:
     """The calls of a name in one file, by what parsed it, else the uses with a parenthesis behind."""
     texts = {site.line: site.text for site in sites}
-    if extraction.engine in ("tree-sitter", "ast"):
+    if extraction.is_parsed:
         lines = [line for called, line in extraction.calls if called == name]
     else:
         lines = [site.line for site in sites if site.kind == USE and rx(rb"(?<![\w])" + rx_escape(name) + rb"[ \t]*[(!]").search(site.text)]
@@ -18606,12 +18629,13 @@ def keep_text(text: str, argv: Sequence[str], status: int, settings: Settings) -
 
 class Stage:
     """One word of the algebra: the kinds of rows it takes (none for a source) and gives ("" the same), the fields of what it gives, how
-    many arguments it has, what it does, and what bounds it."""
+    many arguments it has, what it does (a source makes an answer of its arguments, any other stage new rows of an answer and its
+    arguments), and what bounds it."""
 
     __slots__ = ("name", "usage", "takes", "gives", "fields", "least", "most", "act", "bound")
 
     def __init__(self, usage: str, takes: Sequence[str], gives: str, fields: Fields, least: int, most: int,
-                 act: Callable[[Answer, List[str]], Answer], bound: str) -> None:  # fmt: skip
+                 act: Callable[..., Any], bound: str) -> None:  # fmt: skip
         self.name = usage.split()[0]
         self.usage = usage
         self.takes = takes
@@ -18626,26 +18650,6 @@ class Stage:
 # ── sources
 
 
-def take_refs(_: Answer, words: List[str]) -> Answer:
-    """refs NAME[|NAME…] [PATH…]"""
-    return find_refs(words[0].split("|"), words[1:])
-
-
-def take_def(_: Answer, words: List[str]) -> Answer:
-    """def NAME [PATH…]"""
-    return find_definitions(words[0], words[1:])
-
-
-def take_callers(_: Answer, words: List[str]) -> Answer:
-    """callers NAME [PATH…]"""
-    return find_callers(words[0], words[1:])
-
-
-def take_search(_: Answer, words: List[str]) -> Answer:
-    """search PATTERN [PATH…]"""
-    return find_pattern(words[0], words[1:])
-
-
 def answer_of(kind: str, rows: Rows, what: str, engine: str) -> Answer:
     """An answer about the workspace, or the working directory where there is none."""
     answer = Answer(kind, TreeReader(workspace() or cwd()))
@@ -18654,27 +18658,30 @@ def answer_of(kind: str, rows: Rows, what: str, engine: str) -> Answer:
     return answer
 
 
-def take_files(_: Answer, words: List[str]) -> Answer:
-    """files [PATTERN]"""
-    top = workspace_reader().top
-    missed: List[bytes] = []
-    paths = sorted(fsdecode(path) for batch in work_files(top, (), missed) for path in batch)
-    rows = [{"path": path, "count": 1} for path in paths if not words or path_matches(path, words[0])]
-    answer = answer_of("files", rows, "files", "git" if is_work_tree(top) else "walk")
+def files_answer(paths: Iterable[str], what: str, engine: str, missed: Sequence[bytes] = ()) -> Answer:
+    """An answer of files, where those below the directories `missed` are unknown."""
+    answer = answer_of("files", [{"path": path, "count": 1} for path in paths], what, engine)
     answer.remarks += unread_remarks([fsdecode(folder) for folder in sorted(missed)])
     return answer
 
 
-def take_changed(_: Answer, words: List[str]) -> Answer:
-    """changed [COMMIT|RUN]"""
-    if words and words[0].startswith("run:"):
-        missed: List[bytes] = []
-        paths = written_since(workspace_reader().top, end_of_run(named_run(words)), missed)
-        answer = answer_of("files", [{"path": path, "count": 1} for path in paths], "files written since %s" % words[0], "file times")
-        answer.remarks += unread_remarks([fsdecode(folder) for folder in sorted(missed)])
-        return answer
-    paths = known_changes(workspace_reader().top, words[0] if words else "")
-    return answer_of("files", [{"path": path, "count": 1} for path in paths], "changed files", "git")
+def take_files(*pattern: str) -> Answer:
+    """The files of the workspace, or those that fit a pattern."""
+    top = workspace_reader().top
+    missed: List[bytes] = []
+    paths = sorted(fsdecode(path) for batch in work_files(top, (), missed) for path in batch)
+    chosen = [path for path in paths if not pattern or path_matches(path, pattern[0])]
+    return files_answer(chosen, "files", "git" if is_work_tree(top) else "walk", missed)
+
+
+def take_changed(since: str = "") -> Answer:
+    """The files that differ from the last commit or the one named, or that were written since a run."""
+    top = workspace_reader().top
+    if not since.startswith("run:"):
+        return files_answer(known_changes(top, since), "changed files", "git")
+    missed: List[bytes] = []
+    paths = written_since(top, end_of_run(named_run([since])), missed)
+    return files_answer(paths, "files written since %s" % since, "file times", missed)
 
 
 def end_of_run(run: Run) -> float:
@@ -18687,7 +18694,8 @@ def known_changes(top: str, since: str = "") -> List[str]:
     """Files that differ from a commit. Raises CtxError: unknown."""
     paths = changed_files(top, since)
     if paths is None:
-        raise CtxError("changed files: unknown, git cannot tell%s" % (" since %s" % quoted(since) if since else ""), "go into a git work tree, and name a commit it has")
+        problem = "changed files: unknown, git cannot tell" + (" since %s" % quoted(since) if since else "")
+        raise CtxError(problem, "go into a git work tree, and name a commit it has")
     return [fsdecode(path) for path in paths]
 
 
@@ -18695,15 +18703,7 @@ def named_run(words: Sequence[str]) -> Run:
     """The run that an argument names, the last one by default. Raises CtxError."""
     if not words or words[0] == "last":
         return last_run()[0]
-    address = parse_address(words[0])
-    if address.kind != "run" or address.stream or address.lines:
-        raise CtxError("%s: not a run" % quoted(words[0]), "write run:HEX, or last")
-    return resolve_run(address.name)
-
-
-def take_facts(_: Answer, words: List[str]) -> Answer:
-    """facts [RUN]"""
-    return facts_answer(named_run(words), False)
+    return whole_run(words[0], "not a run", "write run:HEX, or last")
 
 
 def facts_answer(run: Run, is_failing: bool) -> Answer:
@@ -18723,11 +18723,6 @@ def facts_answer(run: Run, is_failing: bool) -> Answer:
     return answer
 
 
-def take_fails(_: Answer, words: List[str]) -> Answer:
-    """fails [RUN]"""
-    return facts_answer(named_run(words), True)
-
-
 def fact_row(run: Run, fact: Dict[str, Any], reader: TreeReader) -> Dict[str, Any]:
     """A fact as a row: where it is, and the frames of the workspace in the section that tells about it, the deepest last."""
     first, last = fact["lines"]
@@ -18736,8 +18731,8 @@ def fact_row(run: Run, fact: Dict[str, Any], reader: TreeReader) -> Dict[str, An
     path = fsdecode(found.group(1)) if found else place.split("::")[0]
     text = run.source(fact["stream"]).slice(first, min(last, first + 2000)) if first else b""
     spot = "%s#%s:%d-%d" % (run.handle, fact["stream"], first, last) if first else run.handle
-    where = {"path": reader.own_file(path, fact["identity"]) or path, "line": int(found.group(2)) if found else 0, "kind": fact["kind"], "identity": fact["identity"]}
-    return dict(where, message=fact["message"], frames=frames_in(text, reader), at=spot)
+    where = {"path": reader.own_file(path, fact["identity"]) or path, "line": int(found.group(2)) if found else 0}
+    return dict(where, kind=fact["kind"], identity=fact["identity"], message=fact["message"], frames=frames_in(text, reader), at=spot)
 
 
 # What a program says when it ends by what nothing has caught.
@@ -18794,14 +18789,14 @@ def frames_in(text: bytes, reader: TreeReader) -> List[str]:
     return [frame for frame, following in zip(frames, [*frames[1:], ""]) if frame != following]
 
 
-def take_runs(_: Answer, words: List[str]) -> Answer:
-    """runs [N]"""
-    rows = [{name: row[name] for name in _RUN} for row in listed_runs(count_of(words, 20), False)]
+def take_runs(*count: str) -> Answer:
+    """What was captured in this workspace."""
+    rows = [{name: row[name] for name in _RUN} for row in listed_runs(count_of(count, 20), False)]
     return answer_of("records", rows, "runs", "store")
 
 
-def take_commits(_: Answer, words: List[str]) -> Answer:
-    """commits [N] [PATH…]"""
+def take_commits(*words: str) -> Answer:
+    """The last commits, so many of them, or of those that touch some paths."""
     top = workspace_reader().top
     found = commit_files(top, count_of(words[:1], 20), below_workspace(top, words[1:]))
     if found is None:
@@ -18809,12 +18804,13 @@ def take_commits(_: Answer, words: List[str]) -> Answer:
     return answer_of("records", found, "commits", "git")
 
 
-def take_records(_: Answer, words: List[str]) -> Answer:
-    """records ADDRESS"""
-    place = resolve(parse_address(words[0]))
+def take_records(address: str) -> Answer:
+    """The JSON that an address leads to."""
+    place = resolve(parse_address(address))
     start, end = place.span()
     if end - start > POINTER_LIMIT:
-        raise CtxError("%s: too large for records (%s)" % (place.address, human(end - start)), "name fewer lines: %s:1-1000" % place.address)
+        what = "%s: too large for records (%s)" % (place.address, human(end - start))
+        raise CtxError(what, "name fewer lines: %s:1-1000" % place.address)
     text = place.source.read(start, end)
     answer = answer_of("records", records_of(text, str(place.address)), "records of %s" % place.address, "json")
     answer.remarks = place.remarks
@@ -18872,10 +18868,8 @@ def sort_key(value: Any) -> Tuple[int, Any]:
     return (0, value) if is_number else (1, plain_value(value))
 
 
-def with_enclosing(answer: Answer, field: str) -> None:
-    """Fill in what is around each site, where that is asked for."""
-    if field != "in" or answer.kind != "sites":
-        return
+def fill_enclosing(answer: Answer) -> None:
+    """Fill in what is around each site."""
     unknown: Set[str] = set()
     for row in answer.rows:
         if "in" not in row:
@@ -18891,43 +18885,42 @@ _GROUPED = ("count", "definitions", "uses", "mentions")
 _COUNTED = ("count", "share")
 
 
+def most_first(counts: Dict[Any, int]) -> List[Tuple[Any, int]]:
+    """What was counted, the most first, equal numbers in order."""
+    return sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
+
+
 def grouped_field(field: str, others: Sequence[str]) -> str:
     """What the field is called by whose values rows are grouped, beside some others."""
     return "value" if field in others else field
 
 
-def do_group(answer: Answer, words: List[str]) -> Answer:
-    """group FIELD"""
-    with_enclosing(answer, words[0])
+def do_group(answer: Answer, field: str) -> Rows:
+    """How many rows there are of each value of a field; of sites also how many of each class."""
     groups: Dict[str, Dict[str, Any]] = {}
-    name = grouped_field(words[0], _GROUPED)
+    name = grouped_field(field, _GROUPED)
     for row in answer.rows:
-        value = value_of(row, words[0])
+        value = value_of(row, field)
         group = groups.setdefault(plain_value(value), {name: value, "count": 0})
         group["count"] += 1
         if answer.kind == "sites":
             label = group_of(row)
             group[label] = group.get(label, 0) + 1
-    answer.kind, answer.rows = "records", sorted(groups.values(), key=lambda group: (-group["count"], sort_key(group[name])))
-    if any("uses" in row or "definitions" in row for row in answer.rows):
+    rows = sorted(groups.values(), key=lambda group: (-group["count"], sort_key(group[name])))
+    if any("uses" in row or "definitions" in row for row in rows):
         labels = ("definitions", "uses", "mentions")
-        answer.rows = [dict({name: row[name], "count": row["count"]}, **{label: row.get(label, 0) for label in labels}) for row in answer.rows]
-    return answer
+        return [dict({name: row[name], "count": row["count"]}, **{label: row.get(label, 0) for label in labels}) for row in rows]
+    return rows
 
 
-def do_histogram(answer: Answer, words: List[str]) -> Answer:
-    """histogram FIELD"""
-    with_enclosing(answer, words[0])
+def do_histogram(answer: Answer, field: str) -> Rows:
+    """How many rows there are of each value of a field, as bars."""
     counts: Dict[str, int] = {}
     for row in answer.rows:
-        value = plain_value(value_of(row, words[0]))
+        value = plain_value(value_of(row, field))
         counts[value] = counts.get(value, 0) + 1
-    most, name = max(counts.values(), default=1), grouped_field(words[0], _COUNTED)
-    answer.kind = "records"
-    answer.rows = [
-        {name: value, "count": count, "share": "█" * max(1, 20 * count // most)} for value, count in sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
-    ]
-    return answer
+    most, name = max(counts.values(), default=1), grouped_field(field, _COUNTED)
+    return [{name: value, "count": count, "share": "█" * max(1, 20 * count // most)} for value, count in most_first(counts)]
 
 
 _TESTS: Dict[str, Callable[[Any, Any], bool]] = {
@@ -18940,14 +18933,11 @@ _TESTS: Dict[str, Callable[[Any, Any], bool]] = {
 }
 
 
-def do_where(answer: Answer, words: List[str]) -> Answer:
-    """where FIELD OP VALUE"""
-    field, test, wanted = words
-    with_enclosing(answer, field)
+def do_where(answer: Answer, field: str, test: str, wanted: str) -> Rows:
+    """The rows of which a field holds to a test; as numbers are compared only two numbers."""
     if test == "~":
         pattern = Query(wanted)
-        answer.rows = [row for row in answer.rows if is_match(pattern, plain_value(value_of(row, field)))]
-        return answer
+        return [row for row in answer.rows if is_match(pattern, plain_value(value_of(row, field)))]
     number = whole_number(wanted)
     kept = []
     for row in answer.rows:
@@ -18958,8 +18948,7 @@ def do_where(answer: Answer, words: List[str]) -> Answer:
             holds = _TESTS[test](plain_value(value), wanted)
         if holds:
             kept.append(row)
-    answer.rows = kept
-    return answer
+    return kept
 
 
 def is_match(pattern: Query, text: str) -> bool:
@@ -18968,34 +18957,18 @@ def is_match(pattern: Query, text: str) -> bool:
     return pattern.match(data, 0, len(data)) >= 0
 
 
-def do_top(answer: Answer, words: List[str]) -> Answer:
-    """top [N]"""
-    answer.rows = answer.rows[: count_of(words, 10)]
-    return answer
+def do_sort(answer: Answer, order: str) -> Rows:
+    """The rows sorted by a field, from the last to the first where a - stands ahead of it."""
+    field = order.lstrip("-")
+    return sorted(answer.rows, key=lambda row: sort_key(value_of(row, field)), reverse=order.startswith("-"))
 
 
-def do_sort(answer: Answer, words: List[str]) -> Answer:
-    """sort [-]FIELD"""
-    field = words[0].lstrip("-")
-    with_enclosing(answer, field)
-    answer.rows.sort(key=lambda row: sort_key(value_of(row, field)), reverse=words[0].startswith("-"))
-    return answer
-
-
-def do_count(answer: Answer, words: List[str]) -> Answer:
-    """count"""
-    answer.kind, answer.rows = "records", [{"count": len(answer.rows)}]
-    return answer
-
-
-def do_distinct(answer: Answer, words: List[str]) -> Answer:
-    """distinct FIELD"""
-    with_enclosing(answer, words[0])
+def do_distinct(answer: Answer, field: str) -> Rows:
+    """The first row of each value of a field."""
     firsts: Dict[str, Dict[str, Any]] = {}
     for row in answer.rows:
-        firsts.setdefault(plain_value(value_of(row, words[0])), row)
-    answer.rows = list(firsts.values())
-    return answer
+        firsts.setdefault(plain_value(value_of(row, field)), row)
+    return list(firsts.values())
 
 
 def listed(row: Dict[str, Any], field: str) -> List[Any]:
@@ -19010,14 +18983,18 @@ def paths_of(row: Dict[str, Any]) -> List[str]:
     return list(dict.fromkeys(own + [frame.rpartition(":")[0] or frame for frame in frames] + touched))
 
 
-def do_files(answer: Answer, words: List[str]) -> Answer:
-    """files"""
+def do_files(answer: Answer) -> Rows:
+    """The files that rows are about, and how many rows are about each."""
     counts: Dict[str, int] = {}
     for row in answer.rows:
         for path in paths_of(row):
             counts[path] = counts.get(path, 0) + (row["count"] if answer.kind == "files" else 1)
-    answer.kind, answer.rows = "files", [{"path": path, "count": count} for path, count in sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))]
-    return answer
+    return counted_files(counts)
+
+
+def counted_files(counts: Dict[str, int]) -> Rows:
+    """Files with their counts as rows, the most first."""
+    return [{"path": path, "count": count} for path, count in most_first(counts)]
 
 
 def path_matches(path: str, pattern: str) -> bool:
@@ -19033,39 +19010,39 @@ def glob_source(pattern: str) -> bytes:
 
     def piece(found: Any) -> bytes:
         text = bytes(found.group())
-        return {b"**/": rb"(?:[^/]+/)*", b"**": rb".*", b"*": rb"[^/]*", b"?": rb"[^/]"}.get(text) or (text.replace(b"[!", b"[^") if len(text) > 2 else rx_escape(fsdecode(text)))
+        wild = {b"**/": rb"(?:[^/]+/)*", b"**": rb".*", b"*": rb"[^/]*", b"?": rb"[^/]"}.get(text)
+        return wild or (text.replace(b"[!", b"[^") if len(text) > 2 else rx_escape(fsdecode(text)))
 
     return bytes(rx(rb"\*\*/|\*\*|\*|\?|\[!?[^\]/]+\]|[\s\S]").sub(piece, fsencode(pattern))) + rb"\Z"
 
 
-def do_in(answer: Answer, words: List[str]) -> Answer:
-    """in PATTERN"""
-    answer.rows = [row for row in answer.rows if any(path_matches(path, words[0]) for path in paths_of(row))]
-    return answer
+def do_in(answer: Answer, pattern: str) -> Rows:
+    """The rows about files that fit a pattern."""
+    return [row for row in answer.rows if any(path_matches(path, pattern) for path in paths_of(row))]
 
 
-def do_in_changed(answer: Answer, words: List[str]) -> Answer:
-    """in-changed [COMMIT]"""
-    changed = set(known_changes(answer.reader.top, words[0] if words else ""))
-    answer.rows = [row for row in answer.rows if changed.intersection(paths_of(row))]
-    return answer
+def do_in_changed(answer: Answer, since: str = "") -> Rows:
+    """The rows about changed files."""
+    changed = set(known_changes(answer.reader.top, since))
+    return [row for row in answer.rows if changed.intersection(paths_of(row))]
 
 
-def do_shared_cause(answer: Answer, words: List[str]) -> Answer:
-    """shared-cause"""
+def do_shared_cause(answer: Answer) -> Rows:
+    """Failures by the deepest frame that they share."""
     groups: Dict[str, Dict[str, Any]] = {}
     placed = [row for row in answer.rows if row.get("frames") or row.get("line") or row.get("message")]
     for row in placed or answer.rows:  # what has no place and says nothing only holds others that failed
         *callers, frame = frames_of(row, answer.reader) or ["unknown"]
-        group = groups.setdefault(frame, {"frame": frame, "count": 0, "message": plain_value(row.get("message", "")), "identities": [], "callers": callers[::-1]})
+        message = plain_value(row.get("message", ""))
+        cause: Dict[str, Any] = {"frame": frame, "count": 0, "message": message, "identities": [], "callers": callers[::-1]}
+        group = groups.setdefault(frame, cause)
         group["count"] += 1
         group["identities"].append(plain_value(row.get("identity", "")))
-    answer.rows = sorted(groups.values(), key=lambda group: (-group["count"], group["frame"]))
-    return answer
+    return sorted(groups.values(), key=lambda group: (-group["count"], group["frame"]))
 
 
-def do_trace(answer: Answer, words: List[str]) -> Answer:
-    """trace"""
+def do_trace(answer: Answer) -> Rows:
+    """The first causes or failures as text: what failed, the deepest frame, its last change, who called it."""
     lines: List[str] = []
     ages = commit_ages(answer.reader.top, COMMITS_MOST)
     for number, row in enumerate(answer.rows[:TRACED]):
@@ -19073,17 +19050,20 @@ def do_trace(answer: Answer, words: List[str]) -> Answer:
         message = fsdecode(clip(fsencode(plain_value(row.get("message", ""))), SITE_WIDTH))
         lines += ["%s: %s" % (plural(max(1, len(names)), "failure"), message), "  " + first_few(names)]
         place = frame_of(row, answer.reader)
-        told = traced(answer.reader, *place, listed(row, "callers") or frames_of(row, answer.reader)[-2::-1], 0 if number else TRACE_AROUND, ages) if place else ["  where is unknown: no line of this workspace is a frame of it"]
+        if not place:
+            lines.append("  where is unknown: no line of this workspace is a frame of it")
+            continue
+        callers = listed(row, "callers") or frames_of(row, answer.reader)[-2::-1]
+        told = traced(answer.reader, *place, callers, 0 if number else TRACE_AROUND, ages)
         lines += [line for line in told if not (line.startswith("  last change: ") and line in lines)]
     if len(answer.rows) > TRACED:
         answer.remarks.append("only the first %d of %s" % (TRACED, plural(len(answer.rows), "cause")))
-    return answer_text(answer, lines)
+    return text_rows(lines)
 
 
-def answer_text(answer: Answer, lines: Iterable[str]) -> Answer:
-    """The answer with lines of text as its rows."""
-    answer.kind, answer.rows = "text", [{"text": redact_text(visible(fsencode(line)))} for line in lines]
-    return answer
+def text_rows(lines: Iterable[str]) -> Rows:
+    """Lines of text as rows."""
+    return [{"text": redact_text(visible(fsencode(line)))} for line in lines]
 
 
 def frames_of(row: Dict[str, Any], reader: TreeReader) -> List[str]:
@@ -19101,7 +19081,7 @@ def spot_of(text: str, reader: TreeReader) -> Optional[Tuple[str, int]]:
     """Path and line of `path:line`, None when no file has that line (any more)."""
     path, _, number = text.rpartition(":")
     line = whole_number(number)
-    return (path, line) if line and line <= line_count(reader, path) else None
+    return (path, line) if line and line <= reader.source(path).lines else None
 
 
 def first_few(names: Sequence[str]) -> str:
@@ -19116,7 +19096,8 @@ def traced(reader: TreeReader, path: str, line: int, callers: Sequence[str], mar
     """A frame as lines: its anchored address, the definition around it, its last change (`ages` are those of commits), its text with up
     to `margin` lines on each side, and who called it."""
     around = function_at(reader, path, line)
-    first, last = max(around.first if around else 1, line - margin), min(around.last if around else line_count(reader, path), line + margin)
+    first = max(around.first if around else 1, line - margin)
+    last = min(around.last if around else reader.source(path).lines, line + margin)
     inside = "%s %s, lines %d-%d" % (around.kind, around.path, around.first, around.last) if around else "the file itself"
     yield "  %s  in %s" % (reader.address(path, first, last), inside)
     yield "  last change: %s" % (newest_change(reader.top, path, first, last, ages).text or "unknown")
@@ -19127,11 +19108,6 @@ def traced(reader: TreeReader, path: str, line: int, callers: Sequence[str], mar
         yield "  called from " + callers[0] + (": " + reader.text(*place)[0] if place else "")
         if callers[1:]:
             yield "    from " + first_few(callers[1:])
-
-
-def line_count(reader: TreeReader, path: str) -> int:
-    """How many lines a file has."""
-    return reader.source(path).lines
 
 
 def numbered(reader: TreeReader, path: str, lines: Iterable[int], marked: int = 0) -> Iterator[str]:
@@ -19182,8 +19158,8 @@ class Callee:
         return lines if len(lines) < self.symbol.last - self.symbol.first + 1 else []
 
 
-def do_callees(answer: Answer, words: List[str]) -> Answer:
-    """callees"""
+def do_callees(answer: Answer) -> Rows:
+    """The definitions that calls lead to from the first causes or failures, as text, the most suspicious first."""
     reader = answer.reader
     frames = [place for place in (frame_of(row, reader) for row in answer.rows[:TRACED]) if place]
     found = callees_of(reader, frames)
@@ -19195,12 +19171,13 @@ def do_callees(answer: Answer, words: List[str]) -> Answer:
     left = CALLEE_LINES
     is_whole = any(0 < len(body) <= left for body in bodies)
     for callee, body in zip(shown, bodies):
-        body = [] if len(body) > left and (is_whole or left < CALLEE_LINES // 2) else body[:left]  # half of a body is better than none, and no better
+        is_cut = len(body) > left
+        body = [] if is_cut and (is_whole or left < CALLEE_LINES // 2) else body[:left]  # half of one is better than none, and no better
         lines += [*callee_lines(reader, callee, not body), *numbered(reader, callee.path, body)]
         left -= len(body)
     if len(found) > len(shown):
         lines.append("and %d more" % (len(found) - len(shown)))
-    return answer_text(answer, lines)
+    return text_rows(lines)
 
 
 def rank(found: List[Callee]) -> None:
@@ -19210,7 +19187,14 @@ def rank(found: List[Callee]) -> None:
         if any(outer.holds(inner) for inner in found if outer.changed):
             outer.change = None
     holds = {(outer.path, outer.symbol.first): any(outer.is_around(inner) for inner in found) for outer in found}
-    found.sort(key=lambda callee: (callee.change.age if callee.change else COMMITS_MOST, bool(rx(_IN_TESTS).search(fsencode(callee.path))), -len(callee.frames), callee.doubt, holds[callee.path, callee.symbol.first], callee.depth))
+    found.sort(key=lambda callee: (
+        callee.change.age if callee.change else COMMITS_MOST,
+        bool(rx(_IN_TESTS).search(fsencode(callee.path))),
+        -len(callee.frames),
+        callee.doubt,
+        holds[callee.path, callee.symbol.first],
+        callee.depth,
+    ))  # fmt: skip
 
 
 def callees_of(reader: TreeReader, frames: Sequence[Tuple[str, int]]) -> List[Callee]:
@@ -19273,7 +19257,7 @@ def opening(lines: Sequence[bytes], line: int) -> int:
 def calls_in(reader: TreeReader, path: str, first: int, last: int) -> List[Tuple[str, int]]:
     """The calls (name, line) on some lines: by what parsed the file, else every name with a parenthesis behind it."""
     extraction = reader.extraction(path)
-    if extraction and extraction.engine in ("tree-sitter", "ast"):
+    if extraction and extraction.is_parsed:
         return [(name, line) for name, line in extraction.calls if first <= line <= last]
     lines = reader.data(path).split(b"\n")[first - 1 : last]
     return [(fsdecode(name), line) for line, text in enumerate(lines, first) for name in rx(rb"([A-Za-z_]\w*)[!?]?\(").findall(text)]
@@ -19297,20 +19281,21 @@ def definitions_of(reader: TreeReader, names: Sequence[str]) -> Dict[str, List[M
     return found
 
 
+_CONSTRUCTORS = ("__init__", "__new__", "constructor", "initialize", "new", "__construct")
+
+
 def standing_for(reader: TreeReader, path: str, symbol: Symbol) -> List[Tuple[str, Symbol]]:
     """The functions that a call of a symbol runs: itself, the constructor of a class, what a file exports that a variable is."""
     extraction = reader.extraction(path)
     if symbol.kind in _FUNCTIONS or extraction is None:
         return [(path, symbol)]
     if symbol.kind in _CONTAINERS:  # one without a constructor says at least where it is
-        return [(path, inner) for inner in extraction.symbols if inner.inside == symbol.path and inner.name in (*_CONSTRUCTORS, symbol.name)] or [(path, symbol)]
+        members = [(path, inner) for inner in extraction.symbols if inner.inside == symbol.path]
+        return [member for member in members if member[1].name in (*_CONSTRUCTORS, symbol.name)] or [(path, symbol)]
     loaded = rx(rb"\brequire\([\"']([^\"'\n]+)[\"']\)").search(reader.data(path).split(b"\n")[symbol.line - 1])
     other = module_file(reader, path, fsdecode(loaded.group(1))) if loaded else ""
     found = reader.extraction(other) if other else None
     return [(other, inner) for inner in (found.named("exports") if found else ()) if inner.kind in _FUNCTIONS]
-
-
-_CONSTRUCTORS = ("__init__", "__new__", "constructor", "initialize", "new", "__construct")
 
 
 def module_file(reader: TreeReader, path: str, module: str) -> str:
@@ -19433,8 +19418,8 @@ def callee_body(reader: TreeReader, callee: Callee) -> List[int]:
     return [line for line, _, begins in lines if begins and line not in told]
 
 
-def do_touched(answer: Answer, words: List[str]) -> Answer:
-    """touched"""
+def do_touched(answer: Answer) -> Rows:
+    """The files that commits touched together with those that rows are about."""
     wanted = {path for row in answer.rows for path in paths_of(row) if path[0] != "/" and ".." not in path.split("/")}
     found = commit_files(answer.reader.top, COMMITS_MOST, sorted(wanted)) if wanted else []
     if found is None:
@@ -19448,14 +19433,12 @@ def do_touched(answer: Answer, words: List[str]) -> Answer:
     for commit in telling:
         for path in commit["files"]:
             counts[path] = counts.get(path, 0) + (path not in wanted)
-    rows = [{"path": path, "count": count} for path, count in counts.items() if count]
-    answer.kind, answer.rows = "files", sorted(rows, key=lambda row: (-row["count"], row["path"]))
-    return answer
+    return counted_files({path: count for path, count in counts.items() if count})
 
 
-def do_outline(answer: Answer, words: List[str]) -> Answer:
-    """outline"""
-    rows = []
+def do_outline(answer: Answer) -> Rows:
+    """What some files define."""
+    rows: Rows = []
     unknown = []
     for row in answer.rows:
         extraction = answer.reader.extraction(row["path"])
@@ -19464,14 +19447,14 @@ def do_outline(answer: Answer, words: List[str]) -> Answer:
         else:
             rows += [symbol_row(row["path"], symbol, extraction) for symbol in extraction.symbols]
     if unknown:
-        answer.remarks.append("unknown: %s not parsed (%s)" % (plural(len(unknown), "file"), ", ".join(map(visible, map(fsencode, unknown[:3])))))
-    answer.kind, answer.rows = "symbols", rows
-    return answer
+        names = ", ".join(visible(fsencode(path)) for path in unknown[:3])
+        answer.remarks.append("unknown: %s not parsed (%s)" % (plural(len(unknown), "file"), names))
+    return rows
 
 
-def do_def(answer: Answer, words: List[str]) -> Answer:
-    """def"""
-    rows = []
+def do_def(answer: Answer) -> Rows:
+    """The definitions of failed tests, and those around the places of other facts."""
+    rows: Rows = []
     for row in answer.rows:
         identity, line = plain_value(row.get("identity", "")), row.get("line")
         path, *names = identity.split("::") if "::" in identity else [plain_value(row.get("path", ""))]
@@ -19480,13 +19463,11 @@ def do_def(answer: Answer, words: List[str]) -> Answer:
         around = extraction.around(line) if extraction and isinstance(line, int) and not names else None
         found = (extraction.named(name) if names else [around] if around else []) if extraction else []
         rows += [symbol_row(path, symbol, extraction) for symbol in found if extraction]
-    unique = {(row["path"], row["line"], row["name"]): row for row in rows}
-    answer.kind, answer.rows = "symbols", list(unique.values())
-    return answer
+    return list({(row["path"], row["line"], row["name"]): row for row in rows}.values())
 
 
-def do_get(answer: Answer, words: List[str]) -> Answer:
-    """get"""
+def do_get(answer: Answer) -> Rows:
+    """The text of lines, definitions or files, each below its address."""
     rows: Rows = []
     left = TEXT_MOST
     for row in answer.rows:
@@ -19504,29 +19485,34 @@ def do_get(answer: Answer, words: List[str]) -> Answer:
         shown = veiled(source, start, end)[0] if start < end else b""
         rows += [{"text": "  " + visible(line)} for line in split_lines(shown)]
     answer.remarks += unread_remarks(sorted(answer.reader.unread))
-    answer.kind, answer.rows = "text", rows
-    return answer
+    return rows
 
 
 _SOURCE_STAGES = [
-    Stage("refs NAME|NAME… [PATH…]", (), "sites", _SITE, 1, 9, take_refs, "every file of the workspace, once; %d files parsed" % PARSE_FILES),
-    Stage("def NAME [PATH…]", (), "symbols", _SYMBOL, 1, 9, take_def, "every file of the workspace, once; %d files parsed" % PARSE_FILES),
-    Stage("callers NAME [PATH…]", (), "sites", (*_SITE, "link"), 1, 9, take_callers, "every file of the workspace, once; %d files parsed" % PARSE_FILES),
-    Stage("search PATTERN [PATH…]", (), "sites", _SITE, 1, 9, take_search, "every file of the workspace, once"),
+    Stage("refs NAME|NAME… [PATH…]", (), "sites", _SITE, 1, 9,
+          lambda names, *below: find_refs(names.split("|"), below), "every file of the workspace, once; %d files parsed" % PARSE_FILES),
+    Stage("def NAME [PATH…]", (), "symbols", _SYMBOL, 1, 9,
+          lambda name, *below: find_definitions(name, below), "every file of the workspace, once; %d files parsed" % PARSE_FILES),
+    Stage("callers NAME [PATH…]", (), "sites", (*_SITE, "link"), 1, 9,
+          lambda name, *below: find_callers(name, below), "every file of the workspace, once; %d files parsed" % PARSE_FILES),
+    Stage("search PATTERN [PATH…]", (), "sites", _SITE, 1, 9,
+          lambda pattern, *below: find_pattern(pattern, below), "every file of the workspace, once"),
     Stage("files [PATTERN]", (), "files", _FILE, 0, 1, take_files, "%d names" % WALK_FILES),
     Stage("changed [COMMIT|RUN]", (), "files", _FILE, 0, 1, take_changed, "git status or git diff, once; of a run the times of %d files" % WALK_FILES),
-    Stage("fails [RUN]", (), "records", _FACT, 0, 1, take_fails, "%d facts of one run" % FACTS_MOST),
-    Stage("facts [RUN]", (), "records", _FACT, 0, 1, take_facts, "%d facts of one run" % FACTS_MOST),
+    Stage("fails [RUN]", (), "records", _FACT, 0, 1,
+          lambda *run: facts_answer(named_run(run), True), "%d facts of one run" % FACTS_MOST),
+    Stage("facts [RUN]", (), "records", _FACT, 0, 1,
+          lambda *run: facts_answer(named_run(run), False), "%d facts of one run" % FACTS_MOST),
     Stage("runs [N]", (), "records", _RUN, 0, 1, take_runs, "N records of the store"),
     Stage("records ADDRESS", (), "records", None, 1, 1, take_records, "%s of JSON" % human(POINTER_LIMIT)),
     Stage("commits [N] [PATH…]", (), "records", _COMMIT, 0, 9, take_commits, "git log of N commits, once"),
-]
+]  # fmt: skip
 _FURTHER_STAGES = [
     Stage("group FIELD", _ROW_KINDS, "records", _GROUPED, 1, 1, do_group, "one row for each value"),
     Stage("where FIELD =|!=|<|<=|>|>=|~ VALUE", _ROW_KINDS, "", None, 3, 3, do_where, "no more rows than came"),
-    Stage("top [N]", _ROW_KINDS, "", None, 0, 1, do_top, "N rows"),
+    Stage("top [N]", _ROW_KINDS, "", None, 0, 1, lambda answer, *count: answer.rows[: count_of(count, 10)], "N rows"),
     Stage("sort [-]FIELD", _ROW_KINDS, "", None, 1, 1, do_sort, "as many rows as came"),
-    Stage("count", _ROW_KINDS, "records", ("count",), 0, 0, do_count, "one row"),
+    Stage("count", _ROW_KINDS, "records", ("count",), 0, 0, lambda answer: [{"count": len(answer.rows)}], "one row"),
     Stage("distinct FIELD", _ROW_KINDS, "", None, 1, 1, do_distinct, "no more rows than came"),
     Stage("histogram FIELD", _ROW_KINDS, "records", _COUNTED, 1, 1, do_histogram, "one row for each value"),
     Stage("files", _ROW_KINDS, "files", _FILE, 0, 0, do_files, "one row for each file"),
@@ -19539,7 +19525,7 @@ _FURTHER_STAGES = [
     Stage("outline", ("files",), "symbols", _SYMBOL, 0, 0, do_outline, "%d files parsed" % PARSE_FILES),
     Stage("def", ("records",), "symbols", _SYMBOL, 0, 0, do_def, "%d files parsed" % PARSE_FILES),
     Stage("get", ("sites", "symbols", "files"), "text", ("text",), 0, 0, do_get, "%s of text" % human(TEXT_MOST)),
-]
+]  # fmt: skip
 _FIELD_STAGES = ("group", "where", "sort", "distinct", "histogram")
 
 
@@ -19598,7 +19584,8 @@ def check_stages(stages: Sequence[List[str]], sources: Sequence[Stage]) -> List[
         stage = known_stage(words, table, "stage" if steps else "source")
         arguments = words[1:]
         if not stage.least <= len(arguments) <= stage.most:
-            raise CtxError("%s: %s" % (stage.name, "something is missing" if len(arguments) < stage.least else "too many words"), "write %s" % stage.usage)
+            problem = "something is missing" if len(arguments) < stage.least else "too many words"
+            raise CtxError("%s: %s" % (stage.name, problem), "write %s" % stage.usage)
         if steps and kind not in stage.takes:
             raise CtxError("%s takes %s, and %s gives %s" % (stage.name, " or ".join(stage.takes), steps[-1].stage.name, kind), fitting(kind))
         if steps and stage.name in _FIELD_STAGES:
@@ -19622,8 +19609,9 @@ def known_stage(words: Sequence[str], table: Sequence[Stage], label: str) -> Sta
     if not words:
         raise CtxError("an empty %s" % label, "a query is: SOURCE | STAGE | …; sources are %s" % ", ".join(stage.name for stage in _SOURCE_STAGES))
     if words[0] not in names:
-        others = [stage.name for stage in _SOURCE_STAGES + _FURTHER_STAGES]
-        fix = "a query begins with a source: %s" % ", ".join(names) if label == "source" and words[0] in others else nearest(words[0], names, label + "s are")
+        fix = nearest(words[0], names, label + "s are")
+        if label == "source" and words[0] in [stage.name for stage in _FURTHER_STAGES]:
+            fix = "a query begins with a source: %s" % ", ".join(names)
         raise CtxError("%s: no %s" % (quoted(words[0]), label), fix)
     return table[names.index(words[0])]
 
@@ -19650,13 +19638,16 @@ def fitting(kind: str) -> str:
 
 def run_query(steps: Sequence[QueryStep]) -> Answer:
     """The answer to a checked query; an empty one names the stage where the rows vanished. Raises CtxError."""
-    answer = steps[0].stage.act(Answer("", TreeReader("")), steps[0].words)
+    answer: Answer = steps[0].stage.act(*steps[0].words)
     counts = [len(answer.rows)]
     for step in steps[1:]:
-        answer = step.stage.act(answer, step.words)
+        if step.stage.name in _FIELD_STAGES and step.words[0].lstrip("-") == "in" and answer.kind == "sites":
+            fill_enclosing(answer)
+        answer.rows = step.stage.act(answer, *step.words)
+        answer.kind = step.gives
         counts.append(len(answer.rows))
     if len(steps) > 1:
-        answer.head.append("%s" % " → ".join("%s %s" % (step.stage.name, commas(count)) for step, count in zip(steps, counts)))
+        answer.head.append(" → ".join("%s %s" % (step.stage.name, commas(count)) for step, count in zip(steps, counts)))
     if not answer.rows:
         at = counts.index(0)
         text = " ".join(map(shell_word, [steps[at].stage.name, *steps[at].words]))
@@ -19815,7 +19806,7 @@ class SearchView:
 
     def tallies(self, run: Run, limit: int) -> List[str]:
         """The number of hits in each file, the most first; where there is no room for all of them, the address of all."""
-        most = sorted(self.counts.items(), key=lambda pair: (-pair[1], pair[0]))
+        most = most_first(self.counts)
         lines = ["  %s: %d" % (self.shown(path), count) for path, count in most]
         kept = fitting_lines(lines, limit)
         if kept < len(lines):
@@ -19963,6 +19954,11 @@ class Step:
         self.problem = ""
 
     @property
+    def handle(self) -> str:
+        """The address of its output, "" where there is none."""
+        return self.run.handle if self.run else ""
+
+    @property
     def outcome(self) -> str:
         """What the digest says of it in a word or two."""
         if self.status is None:
@@ -19992,7 +19988,7 @@ def run_steps(steps: Sequence[Step], settings: Settings, keep_going: bool, paral
         while begun or waiting:
             while waiting and len(begun) < parallel:
                 step = waiting.pop(0)
-                fd, pid = begin_step(step.text, settings, limit)
+                fd, pid = begin_child(captured_step, step.text, settings, limit)
                 begun[fd] = (step, pid)
                 poller.register(fd, select.POLLIN)
             for fd, _ in poller.poll():
@@ -20029,22 +20025,6 @@ def pass_signals(ended: List[str], begun: Dict[int, Tuple[Any, int]]) -> Callabl
     return restore
 
 
-def begin_step(text: str, settings: Settings, limit: float) -> Tuple[int, int]:
-    """Begin a step in a process of its own: the pipe on which its result will come, and its process."""
-    import marshal
-
-    read_end, write_end = new_pipe()
-    pid = posix.fork()
-    if pid:
-        posix.close(write_end)
-        return read_end, pid
-    try:
-        posix.close(read_end)
-        write_all(write_end, marshal.dumps(captured_step(text, settings, limit)))
-    finally:
-        posix._exit(0)
-
-
 def captured_step(text: str, settings: Settings, limit: float) -> Tuple[str, int, float, str]:
     """Run one step, quietly: (run's digest or "", exit status, seconds, what ctx itself has to complain about)."""
     try:
@@ -20062,12 +20042,9 @@ def captured_step(text: str, settings: Settings, limit: float) -> Tuple[str, int
 
 def end_step(step: Step, fd: int, pid: int) -> None:
     """Take the result of a step; of one whose process has died without one, that it is lost."""
-    import marshal
-
-    data = b"".join(iter(lambda: posix.read(fd, CHUNK), b""))
-    posix.close(fd)
-    posix.waitpid(pid, 0)
-    digest, step.status, step.seconds, step.problem = marshal.loads(data) if data else ("", EXIT_INTERNAL, 0.0, "no result: ctx itself failed or was killed")
+    found, _ = end_child(fd, pid)
+    lost = "", EXIT_INTERNAL, 0.0, "no result: ctx itself failed or was killed"
+    digest, step.status, step.seconds, step.problem = found or lost
     step.run = resolve_run(digest) if digest else None
 
 
@@ -20106,9 +20083,13 @@ def is_small(run: Run) -> bool:
 
 def step_line(number: int, step: Step) -> str:
     """Number, outcome, handle, time class and command of a step."""
-    handle = step.run.handle if step.run else ""
     text = visible(clip(fsencode(redact_line(step.text)), 160))
-    return "  ".join(part for part in ("  %d" % number, step.outcome, handle, step.time_class, text) if part)
+    return "  ".join(filter(None, ("  %d" % number, step.outcome, step.handle, step.time_class, text)))
+
+
+def step_row(step: Step) -> Dict[str, Any]:
+    """A step as a row."""
+    return {"command": redact_line(step.text), "outcome": step.outcome, "exit": step.status, "handle": step.handle}
 
 
 def step_body(run: Run, command: str) -> Tuple[List[str], int]:
@@ -20137,6 +20118,7 @@ PLAN_TOKENS_MAX = 8000
 NODE_TOKENS = 48  # of the line that each node has in the digest, whatever the budget
 NODE_WIDTHS = ((4, 160), (2, 60), (1, 0))  # such a line: ids behind its arrow and characters of the reason, less where the budget is small
 PLAN_BYTES = MIB  # of a plan's text
+ITEM = "{item}"  # what stands for the value in a node with foreach
 PLAN_DEPTH = 4  # of the objects and lists that a plan is made of
 
 _NODE_ID = {"type": "string", "pattern": "^[a-z][a-z0-9-]{0,23}$"}
@@ -20317,9 +20299,6 @@ class Node:
         return text if item is None else text.replace(ITEM, item)
 
 
-ITEM = "{item}"  # what stands for the value in a node with foreach
-
-
 class NodeResult:
     """What became of a node: `outcome` (ok, none, failed, error, skipped), its rows, the handle of what is kept of them, and `why`."""
 
@@ -20352,7 +20331,8 @@ class Plan:
         try:
             value = anybodys_json(data)
         except ValueError as error:
-            self.mistakes: List[Mistake] = [("", "not JSON%s" % ("" if str(error) == "not JSON" else " (%s)" % error), "write an object as docs/plan.schema.json has it")]
+            problem = "" if str(error) == "not JSON" else " (%s)" % error
+            self.mistakes: List[Mistake] = [("", "not JSON" + problem, "write an object as docs/plan.schema.json has it")]
             return
         self.mistakes = [*repeated_keys(data.decode("utf-8", "surrogateescape"), 0, ""), *shape_mistakes(value, PLAN_SCHEMA)]
         if not isinstance(value, dict) or not isinstance(value.get("nodes"), list):
@@ -20418,10 +20398,7 @@ class Plan:
     def source_of(self, node: Node) -> Stage:
         """The source `@ID`: the rows of an earlier node."""
 
-        def act(_: Answer, words: List[str]) -> Answer:
-            return self.answer(node)
-
-        return Stage("@" + node.id, (), node.gives, node.fields, 0, 0, act, "the rows of %s" % node.id)
+        return Stage("@" + node.id, (), node.gives, node.fields, 0, 0, lambda: self.answer(node), "the rows of %s" % node.id)
 
     def answer(self, node: Node) -> Answer:
         """The rows of a node that is over, as an answer."""
@@ -20455,7 +20432,7 @@ class Plan:
 
 # ── what a kind of node checks before anything runs, and does
 
-_ABOUT_RUNS = (take_fails, take_facts, take_changed)  # sources to which an earlier node can be the run
+_ABOUT_RUNS = ("fails", "facts", "changed")  # sources to which an earlier node can be the run
 
 
 def query_mistakes(plan: Plan, node: Node) -> Iterator[Mistake]:
@@ -20473,7 +20450,7 @@ def query_mistakes(plan: Plan, node: Node) -> Iterator[Mistake]:
         for step in steps[:1]:
             if step.stage.name[:1] == "@":
                 node.inputs.append(step.stage.name[1:])
-            if step.stage.act in _ABOUT_RUNS:
+            if step.stage.name in _ABOUT_RUNS:
                 node.inputs += [word[1:] for word in step.words if plan.run_of(word) and word.startswith("@")]
         node.gives, node.fields = steps[-1].gives, steps[-1].fields
         node.bounds = ["%s: %s" % (step.stage.name, step.stage.bound) for step in steps]
@@ -20490,7 +20467,7 @@ def act_query(plan: Plan, node: Node, settings: Settings) -> NodeResult:
         stages = [[node.with_item(word, item) for word in words] for words in split_query(node.spec["query"])]
         try:
             steps = check_stages(stages, node.sources)
-            if steps[0].stage.act in _ABOUT_RUNS:
+            if steps[0].stage.name in _ABOUT_RUNS:
                 steps[0].words = [plan.run_of(word) for word in steps[0].words]
             found = run_query(steps)
             answer.rows += found.rows
@@ -20500,7 +20477,8 @@ def act_query(plan: Plan, node: Node, settings: Settings) -> NodeResult:
             if len(items) == 1:
                 return NodeResult("error", [], "", str(error))
     run = keep_answer(answer, ["plan", node.id, node.spec["query"]], settings)
-    return NodeResult("ok" if answer.rows else "none", answer.rows, run.handle if run else "", "; ".join(filter(None, [left, *dict.fromkeys(problems)])))
+    why = "; ".join(filter(None, [left, *dict.fromkeys(problems)]))
+    return NodeResult("ok" if answer.rows else "none", answer.rows, run.handle if run else "", why)
 
 
 def command_mistakes(plan: Plan, node: Node) -> Iterator[Mistake]:
@@ -20522,7 +20500,7 @@ def act_commands(plan: Plan, node: Node, settings: Settings) -> NodeResult:
     why = "; ".join(filter(None, [left, *(step.problem for step in steps)]))
     if node.is_single:
         return single_result(steps[0], why)
-    rows = [{"command": redact_line(step.text), "outcome": step.outcome, "exit": step.status, "handle": step.run.handle if step.run else ""} for step in steps]
+    rows = [step_row(step) for step in steps]
     run = keep_text("".join(to_json(row) + "\n" for row in rows), ["plan", node.id, *texts], status, settings)
     return NodeResult("failed" if status else "ok" if rows else "none", rows, run.handle if run else "", why)
 
@@ -20532,7 +20510,8 @@ def single_result(step: Step, why: str) -> NodeResult:
     if step.run is None:
         return NodeResult("error", [], "", why or "it was ended before it began")
     rows = facts_answer(step.run, True).rows
-    return NodeResult("failed" if step.status else "ok", rows, step.run.handle, "; ".join(filter(None, ["" if step.status == 0 else step.outcome, why])))
+    said = "; ".join(filter(None, ["" if step.status == 0 else step.outcome, why]))
+    return NodeResult("failed" if step.status else "ok", rows, step.run.handle, said)
 
 
 def diff_mistakes(plan: Plan, node: Node) -> Iterator[Mistake]:
@@ -20555,10 +20534,11 @@ def act_diff(plan: Plan, node: Node, settings: Settings) -> NodeResult:
     """Compare two runs; the rows are what changed, behaviour before lines."""
     before, after = [named_run([plan.run_of(word)]) for word in node.spec["diff"]]
     found = diff_runs(before, after, settings)
-    rows = [{"change": name, "what": fact["identity"], "message": fact["message"]} for name in _GROUPS[:-1] for fact in found["groups"].get(name, [])]
+    changes = [(name, fact) for name in _GROUPS[:-1] for fact in found["groups"].get(name, [])]
+    rows = [{"change": name, "what": fact["identity"], "message": fact["message"]} for name, fact in changes]
     if before.status != after.status:
         rows.insert(0, {"change": "exit", "what": "%s → %s" % (before.status, after.status), "message": ""})
-    rows += [{"change": name, "what": entry["text"], "message": ""} for name, key in (("come", "come"), ("gone", "gone")) for entry in found[key]]
+    rows += [{"change": name, "what": entry["text"], "message": ""} for name in ("come", "gone") for entry in found[name]]
     text = "".join(line + "\n" for line in diff_lines(found, settings["budget", "page"]))
     run = keep_text(text, ["plan", node.id, "diff", before.handle, after.handle], EXIT_DIFFERS if rows else EXIT_SAME, settings)
     return NodeResult("ok" if rows else "none", rows, run.handle if run else "", "%s → %s" % (before.handle, after.handle))
@@ -20631,7 +20611,7 @@ def begin_nodes(plan: Plan, waiting: Sequence[Node], begun: Dict[int, Tuple[Node
             plan.results[node.id] = NodeResult("skipped", [], "", why)
         elif len(begun) < max(2, processors()):
             node.seconds = max(1.0, end - monotonic())
-            fd, pid = begin_node(plan, node, settings)
+            fd, pid = begin_child(act_alone, plan, node, settings)
             begun[fd] = (node, pid)
             poller.register(fd, 1)  # POLLIN
         else:
@@ -20655,25 +20635,15 @@ def why_skipped(plan: Plan, node: Node) -> str:
     return "" if holds else "when %s has %s rows, and it has %d" % (when["node"], when["count"], len(found.rows))
 
 
-def begin_node(plan: Plan, node: Node, settings: Settings) -> Tuple[int, int]:
-    """Begin a node in a process of its own: the pipe on which its result will come, and its process."""
+def act_alone(plan: Plan, node: Node, settings: Settings) -> Tuple[str, Rows, str, str]:
+    """`node_result` in a process of its own, which signals end as they end others."""
     import _signal
-    import marshal
 
-    read_end, write_end = new_pipe()
-    pid = posix.fork()
-    if pid:
-        posix.close(write_end)
-        return read_end, pid
-    try:
-        posix.close(read_end)
-        for number in (_signal.SIGINT, _signal.SIGTERM, _signal.SIGHUP):
-            if _signal.getsignal(number) != _signal.SIG_IGN:
-                _signal.signal(number, _signal.SIG_DFL)
-        found = node_result(plan, node, settings)
-        write_all(write_end, marshal.dumps((found.outcome, found.rows, found.handle, found.why)))
-    finally:
-        posix._exit(0)
+    for number in (_signal.SIGINT, _signal.SIGTERM, _signal.SIGHUP):
+        if _signal.getsignal(number) != _signal.SIG_IGN:
+            _signal.signal(number, _signal.SIG_DFL)
+    found = node_result(plan, node, settings)
+    return found.outcome, found.rows, found.handle, found.why
 
 
 def node_result(plan: Plan, node: Node, settings: Settings) -> NodeResult:
@@ -20688,12 +20658,9 @@ def node_result(plan: Plan, node: Node, settings: Settings) -> NodeResult:
 
 def end_node(fd: int, pid: int) -> NodeResult:
     """Take the result of a node; of one whose process has died without one, that it is lost."""
-    import marshal
-
-    data = b"".join(iter(lambda: posix.read(fd, CHUNK), b""))
-    posix.close(fd)
-    status = posix.waitpid(pid, 0)[1]
-    return NodeResult(*marshal.loads(data)) if data else NodeResult("error", [], "", "ended by %s" % signal_name(status & 127) if status & 127 else "no result")
+    found, status = end_child(fd, pid)
+    why = "ended by %s" % signal_name(status & 127) if status & 127 else "no result"
+    return NodeResult(*found) if found else NodeResult("error", [], "", why)
 
 
 # ── the digest of a plan
@@ -20781,14 +20748,18 @@ def node_body(plan: Plan, node: Node, budget: int, command: str) -> List[str]:
         body = step_body(run, command)[0]
     else:
         page = AnswerPage(answer, budget - 2 * len(answer.rows[:40]))
-        body = ["    " + line for line in page.lines] + ["    … and %s" % plural(len(answer.rows) - page.shown, "more row")] * (page.shown < len(answer.rows))
+        left = len(answer.rows) - page.shown
+        body = ["    " + line for line in page.lines] + ["    … and %s" % plural(left, "more row")] * (left > 0)
     return body if price(body) <= budget else []
 
 
 def plan_record(plan: Plan) -> Dict[str, Any]:
     """A plan that has run as plain data."""
-    rows = [{"id": node.id, "act": node.act, "outcome": found.outcome, "rows": len(found.rows), "handle": found.handle, "rests_on": node.inputs,
-             "against": node.spec.get("against", ""), "why": redact_text(found.why)} for node, found in ((node, plan.results[node.id]) for node in plan.nodes.values())]  # fmt: skip
+    rows = []
+    for node in plan.nodes.values():
+        found = plan.results[node.id]
+        row = {"id": node.id, "act": node.act, "outcome": found.outcome, "rows": len(found.rows), "handle": found.handle}
+        rows.append(dict(row, rests_on=node.inputs, against=node.spec.get("against", ""), why=redact_text(found.why)))
     return {"title": redact_text(plan.title), "nodes": rows, "findings": [node.id for node in ranked_findings(plan)]}
 
 
@@ -22374,7 +22345,9 @@ def told_by(host: Host, command: str, mode: str) -> Dict[str, Any]:
 # ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 if TYPE_CHECKING:
-    Options = Dict[str, str]  # by flag; a flag that takes no value has "", one that may be repeated (its metavar ends in …) all of them, NUL between
+    # by flag; a flag that takes no value has "", one that may be repeated (its metavar ends in …) all of them, NUL between
+    Options = Dict[str, str]
+    Actions = Dict[str, Callable[[Options, List[str]], int]]  # of a verb that has several, by the word behind it
 
 
 class Verb:
@@ -22476,6 +22449,15 @@ def one_word(words: Sequence[str], fix: str, default: str = "") -> str:
     return words[0] if words else default
 
 
+def do_action(actions: Actions, options: Options, words: Sequence[str]) -> int:
+    """Do what the first word behind a verb says; its exit status. Raises CtxError."""
+    name = words[0] if words else ""
+    if name not in actions:
+        problem = "%s: no such action" % quoted(name) if words else "no action"
+        raise CtxError(problem, nearest(name, list(actions), "actions are"))
+    return actions[name](options, list(words[1:]))
+
+
 def check_raw(options: Options, settings: Settings) -> bool:
     """Whether --raw was asked for. Raises CtxError where that is not allowed."""
     if "--raw" in options and not settings["redact", "raw"]:
@@ -22539,6 +22521,17 @@ def remark(verb: str, text: str) -> None:
         write_all(2, line.encode("utf-8", "surrogateescape"))
     except OSError:
         pass
+
+
+def remark_on(verb: str, remarks: Iterable[str], following: str, secrets: int, meaning: str = "") -> None:
+    """Print on stderr what the reader of a page must know: remarks, where it goes on, and how many secrets were redacted, which may
+    have a meaning."""
+    for text in remarks:
+        remark(verb, text)
+    if following:
+        remark("", "next: " + following)
+    if secrets:
+        remark(verb, "%s redacted%s" % (plural(secrets, "secret"), meaning))
 
 
 # ── run, tap, digest
@@ -22655,7 +22648,7 @@ def seq_verb(options: Options, words: List[str]) -> int:
     settings = load_config()
     status = run_steps(steps, settings, "--keep-going" in options, parallel, limit)
     text = steps_digest(steps, status, settings, self_command()).decode("utf-8", "surrogateescape")
-    rows = [{"command": redact_line(step.text), "outcome": step.outcome, "exit": step.status, "handle": step.run.handle if step.run else None} for step in steps]
+    rows = [dict(step_row(step), handle=step.handle or None) for step in steps]
     report(options, {"steps": rows, "text": text}, text.split("\n")[:-1])
     for run in [step.run for step in steps if step.run][-1:]:
         house_keeping(run.store, settings)
@@ -22674,17 +22667,14 @@ def written_steps(options: Options, words: Sequence[str]) -> List[str]:
             lines = [line for line in fsdecode(file.read(MIB)).split("\n") if not line.lstrip().startswith("#")]
     steps = [line for line in lines if line.strip()]
     if not 1 <= len(steps) <= STEPS_MAX:
-        raise CtxError("%s" % plural(len(steps), "step"), "give from 1 to %d of them" % STEPS_MAX)
+        raise CtxError(plural(len(steps), "step"), "give from 1 to %d of them" % STEPS_MAX)
     return steps
 
 
 def plan_verb(options: Options, words: List[str]) -> int:
     """ctx plan"""
-    actions: Dict[str, Callable[[Options, List[str]], int]] = {"check": check_plan, "price": price_plan, "run": do_plan, "trust": trust_commands}
-    name = words[0] if words else ""
-    if name not in actions:
-        raise CtxError("%s: no such action" % quoted(name) if words else "no action", nearest(name, list(actions), "actions are"))
-    return actions[name](options, words[1:])
+    actions: Actions = {"check": check_plan, "price": price_plan, "run": do_plan, "trust": trust_commands}
+    return do_action(actions, options, words)
 
 
 def read_plan(options: Options, words: Sequence[str], settings: Settings) -> Plan:
@@ -22720,7 +22710,10 @@ def price_plan(options: Options, words: List[str]) -> int:
     if plan is None:
         return EXIT_USAGE
     bound = plan_price(plan)
-    lines = ["%s  %s%s  at most: %s" % (row["id"], row["act"], " ×%d" % row["times"] if row["times"] > 1 else "", "; ".join(row["bounds"])) for row in bound["nodes"]]
+    lines = []
+    for row in bound["nodes"]:
+        times = " ×%d" % row["times"] if row["times"] > 1 else ""
+        lines.append("%s  %s%s  at most: %s" % (row["id"], row["act"], times, "; ".join(row["bounds"])))
     lines.append("in all at most: %s, %d seconds, %d tokens" % (plural(bound["commands"], "command"), bound["seconds"], bound["tokens"]))
     report(options, bound, [visible(fsencode(line)) for line in lines])
     return 0
@@ -22768,7 +22761,7 @@ def trust_commands(options: Options, words: List[str]) -> int:
 
 def ask_verb(options: Options, words: List[str]) -> int:
     """ctx ask"""
-    question = one_word(words, "put the question in quotes", "" if not words else words[0]) if words else ""
+    question = one_word(words, "put the question in quotes") if words else ""
     intent = options.get("--intent", "")
     if intent not in QUESTIONS:
         raise CtxError("--intent %s: no such intent" % quoted(intent) if intent else "no --intent", nearest(intent, list(QUESTIONS), "intents are"))
@@ -22867,7 +22860,7 @@ def get_verb(options: Options, words: List[str]) -> int:
 def show_facts(run: Run, options: Options, settings: Settings) -> int:
     """Print every fact of a run, with its lines: 1 when there is none."""
     summary = facts_of(run, settings)
-    facts: List[Dict[str, Any]] = [{key: redact_text(value) if isinstance(value, str) else value for key, value in fact.items()} for fact in summary["facts"]]
+    facts = redacted_value(summary["facts"])
     rows = []
     for fact in facts:
         first, last = fact["lines"]
@@ -22882,13 +22875,9 @@ def diff_verb(options: Options, words: List[str]) -> int:
     if len(words) != 2:
         raise CtxError("two runs, please", "write ctx diff run:HEX run:HEX, the older one first; ctx runs lists runs")
     settings = load_config()
-    addresses = [parse_address(word) for word in words]
-    for word, address in zip(words, addresses):
-        if address.kind != "run" or address.stream or address.lines:
-            raise CtxError("%s: whole runs are compared" % quoted(word), "write run:HEX")
-    before, after = [resolve_run(address.name) for address in addresses]
+    before, after = [whole_run(word, "whole runs are compared") for word in words]
     difference = diff_runs(before, after, settings)
-    report(options, redacted_difference(difference), diff_lines(difference, settings["budget", "page"]))
+    report(options, redacted_value(difference), diff_lines(difference, settings["budget", "page"]))
     return EXIT_DIFFERS if is_different(difference) else EXIT_SAME
 
 
@@ -22913,15 +22902,10 @@ def show_page(place: Place, start: int, end: int, options: Options, settings: Se
     following = "%s get %s%s" % (self_command(), address_of(place, at, end), again) if at < end else ""
     if "--json" in options:
         text = b"".join(parts).decode("utf-8", "surrogateescape")
-        value = {"address": str(place.address), "bytes": [start, at], "text": text, "next": following, "redacted": secrets, "remarks": place.remarks}
-        report(options, value, ())
+        value = {"address": str(place.address), "bytes": [start, at], "text": text, "next": following, "redacted": secrets}
+        report(options, dict(value, remarks=place.remarks), ())
     else:
-        for text in place.remarks:
-            remark("get", text)
-        if following:
-            remark("", "next: " + following)
-        if secrets:
-            remark("get", "%s redacted: this is not the stored text" % plural(secrets, "secret"))
+        remark_on("get", place.remarks, following, secrets, ": this is not the stored text")
     return EXIT_REDACTED if secrets else 0
 
 
@@ -22964,14 +22948,9 @@ def show_hits(verb: str, query: Query, places: Iterable[Place], words: Sequence[
         report(options, dict(value, remarks=found.remarks), ())
     else:
         say(lines)
-        for text in found.remarks:
-            remark(verb, text)
-        if shown < total:
-            remark(verb, "%s of %s" % ("%d-%d" % (skip + 1, skip + shown) if shown else "none", plural(total, "match", "matches")))
-        if following:
-            remark("", "next: " + following)
-        if secrets:
-            remark(verb, "%s redacted" % plural(secrets, "secret"))
+        part = "%d-%d" % (skip + 1, skip + shown) if shown else "none"
+        cut = ["%s of %s" % (part, plural(total, "match", "matches"))] * (shown < total)
+        remark_on(verb, [*found.remarks, *cut], following, secrets)
     return EXIT_DIFFERS if not total else EXIT_REDACTED if secrets else EXIT_SAME
 
 
@@ -22987,8 +22966,10 @@ def runs_verb(options: Options, words: List[str]) -> int:
         when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(row["time"] / 1000)) if row["time"] else "now".ljust(19)
         lines.append("  ".join((row["handle"], when, row["outcome"].ljust(8), human(row["bytes"]).rjust(8), row["command"])))
     report(options, rows, lines)
-    if not rows:
-        remark("runs", "nothing was captured here" if "--all" in options else "nothing was captured in this workspace: ctx runs --all looks everywhere")
+    if not rows and "--all" in options:
+        remark("runs", "nothing was captured here")
+    elif not rows:
+        remark("runs", "nothing was captured in this workspace: ctx runs --all looks everywhere")
     return EXIT_SAME if rows else EXIT_DIFFERS
 
 
@@ -23093,14 +23074,9 @@ def show_answer(verb: str, answer: Answer, words: Sequence[str], options: Option
         report(options, dict(value, remarks=answer.remarks, answer=handle, next=following, redacted=page.secrets), ())
     else:
         say([*map(redact_text, answer.head), *["engine: %s" % engine] * bool(engine), *page.lines])
-        for text in answer.remarks:
-            remark(verb, text)
-        if page.shown < total:
-            remark(verb, "%s of %s%s" % (commas(page.shown), plural(total, "row"), "" if following else "; the rest cannot be kept: name a path, or add a stage"))
-        if following:
-            remark("", "next: " + following)
-        if page.secrets:
-            remark(verb, "%s redacted" % plural(page.secrets, "secret"))
+        lost = "" if following else "; the rest cannot be kept: name a path, or add a stage"
+        cut = ["%s of %s%s" % (commas(page.shown), plural(total, "row"), lost)] * (page.shown < total)
+        remark_on(verb, [*answer.remarks, *cut], following, page.secrets)
     return EXIT_DIFFERS if not total else EXIT_REDACTED if page.secrets else EXIT_SAME
 
 
@@ -23111,27 +23087,7 @@ def with_address(answer: Answer, row: Dict[str, Any]) -> Dict[str, Any]:
     return row
 
 
-def redacted_value(value: Any) -> Any:
-    """A value of a row as it may be shown."""
-    if isinstance(value, list):
-        return [redacted_value(member) for member in value]
-    if isinstance(value, dict):
-        return {redact_text(key): redacted_value(member) for key, member in value.items()}
-    return redact_text(value) if isinstance(value, str) else value
-
-
 # ── keeping house
-
-
-def whole_runs(words: Sequence[str]) -> List[Run]:
-    """The runs that some words name. Raises CtxError."""
-    found = []
-    for word in words:
-        address = parse_address(word)
-        if address.kind != "run" or address.stream or address.lines:
-            raise CtxError("%s: only whole runs" % quoted(word), "write run:HEX")
-        found.append(resolve_run(address.name))
-    return found
 
 
 def pin_verb(options: Options, words: List[str]) -> int:
@@ -23143,7 +23099,7 @@ def pin_verb(options: Options, words: List[str]) -> int:
         handles = sorted({"run:" + name for store in stores() for name in pinned(store)})
         report(options, handles, handles)
         return EXIT_SAME if handles else EXIT_DIFFERS
-    runs = whole_runs(words)
+    runs = [whole_run(word) for word in words]
     for run in runs:
         set_pin(run, keep)
     report(options, [run.handle for run in runs], ["%s %s" % (run.handle, "pinned" if keep else "unpinned") for run in runs])
@@ -23187,7 +23143,7 @@ def export_verb(options: Options, words: List[str]) -> int:
     if not words:
         raise CtxError("no run", "write ctx export run:HEX… -o FILE.tar")
     raw = check_raw(options, load_config())
-    runs, target = whole_runs(words), options.get("-o", "-")
+    runs, target = [whole_run(word) for word in words], options.get("-o", "-")
     if target == "-" and not is_inherited(1):
         raise CtxError("stdout is closed", "write -o FILE.tar")
     if target == "-" and posix.isatty(1):
@@ -23272,17 +23228,15 @@ def config_verb(options: Options, words: List[str]) -> int:
     """ctx config"""
     no_words(words)
     values, files = load_config(), [path for path in config_files() if exists(path)]
-    report(options, {"files": files, "settings": {"%s.%s" % name: value for name, value in values.items()}}, ["# " + path for path in files] + settings_text(values))
+    found = {"files": files, "settings": {"%s.%s" % name: value for name, value in values.items()}}
+    report(options, found, ["# " + path for path in files] + settings_text(values))
     return 0
 
 
 def profile_verb(options: Options, words: List[str]) -> int:
     """ctx profile"""
-    actions: Dict[str, Callable[[Options, List[str]], int]] = {"list": list_profiles, "check": check_profile, "trust": trust_profiles}
-    name = words[0] if words else "list"
-    if name not in actions:
-        raise CtxError("%s: no such action" % quoted(name), nearest(name, list(actions), "actions are"))
-    return actions[name](options, words[1:])
+    actions: Actions = {"list": list_profiles, "check": check_profile, "trust": trust_profiles}
+    return do_action(actions, options, words or ["list"])
 
 
 def list_profiles(options: Options, words: List[str]) -> int:
@@ -23307,7 +23261,7 @@ def check_profile(options: Options, words: List[str]) -> int:
     facts, totals, doubt = [], {}, "nothing was found"
     if evidence:
         facts, totals, doubt = summary_of([evidence])["facts"], evidence.totals, evidence.unsure or contradiction([evidence], None, evidence)
-    shown = [{key: redact_text(value) if isinstance(value, str) else value for key, value in fact.items()} for fact in facts]
+    shown = redacted_value(facts)
     lines = [{"line": number, "text": redact(line)[0].decode("utf-8", "surrogateescape")} for number, line in unread]
     value = {"name": name, "facts": shown, "totals": totals, "problem": doubt, "lines": sample.lines, "unread": lines}
     report(options, value, [visible(fsencode(line)) for line in checked_lines(value)])

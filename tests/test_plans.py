@@ -413,7 +413,7 @@ def test_the_time_limit_ends_a_command_and_keeps_what_it_said(box):
 
 @pytest.mark.parametrize("name", ["SIGTERM", "SIGINT", "SIGHUP"])
 def test_a_plan_that_is_ended_tells_what_it_has(box, name):
-    nodes = [{"id": "a", "query": "files"}, {"id": "b", "run": "touch ready; exec sleep 600", "needs": ["a"]}, {"id": "c", "query": "files", "needs": ["b"]}]
+    nodes = [{"id": "a", "query": "files"}, {"id": "b", "run": ": > ready; exec sleep 600", "needs": ["a"]}, {"id": "c", "query": "files", "needs": ["b"]}]
     (box.work / "p.json").write_text(json.dumps(plan_of(*nodes)))
     process = box.start("plan", "run", "p.json", "--allow-run", "--json")
     wait_for(lambda: (box.work / "ready").exists())

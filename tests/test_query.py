@@ -358,7 +358,7 @@ FAULTY = {"python": "function add  repo:shop/cart.py", "go": "function add  repo
 def callees_at(top, *frames):
     answer = ctx.Answer("records", ctx.TreeReader(str(top)))
     answer.rows = [{"frame": frame} for frame in frames]
-    return [row["text"] for row in ctx.do_callees(answer, []).rows]
+    return [row["text"] for row in ctx.do_callees(answer)]
 
 
 def lay_out(top, files):
