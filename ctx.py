@@ -659,7 +659,6 @@ def quick_value(text: str, at: int) -> Tuple[Any, int]:
 def quick_items(text: str, at: int, end: str) -> Tuple[Any, int]:
     """What is in an object or an array, from its first item up to its `end`; then as `quick_value`."""
     items: List[Any] = []
-    sign = ","
     while text[at] != end or items:
         item, at = quick_value(text, at)
         if end == "}":
@@ -19686,7 +19685,7 @@ class SearchView:
     """What a search printed, seen by class and file. A line counts as a hit where it begins with the name of a file that exists, or stands below
     one; any other is kept as it is. Nothing is dropped: what is not shown is counted, and the run has it."""
 
-    __slots__ = ("names", "where", "only", "rows", "counts", "hits", "total", "is_plain", "is_tally", "below", "files", "searched", "secrets")
+    __slots__ = ("names", "where", "only", "rows", "counts", "hits", "total", "is_plain", "is_placed", "is_tally", "below", "files", "searched", "secrets")
 
     def __init__(self, names: Sequence[bytes], where: str = "", only: bytes = b"") -> None:
         self.names = names
@@ -19697,6 +19696,7 @@ class SearchView:
         self.counts: Dict[bytes, int] = {}  # hits in each file
         self.hits = self.total = 0
         self.is_plain = False  # whether nearly every line is a hit, so that lines may be put in another order: context belongs to the lines around it
+        self.is_placed = False  # whether any line is a hit in a file
         self.is_tally = True  # whether lines are numbers of hits
         self.files: Dict[bytes, bool] = {}
         self.searched: Dict[bytes, Tuple[Dict[int, int], Dict[bytes, int]]] = {}
@@ -19712,6 +19712,7 @@ class SearchView:
                     self.count(*found)
                 if len(self.rows) < SITES_KEPT:
                     self.rows.append((self.class_of(*found) if found else _NO_HIT, line))
+        self.is_placed = self.hits > 0
         self.is_plain = self.hits * 10 >= self.total * 9 and not self.below
         if self.is_tally:
             self.counts = {path: count for path, count in self.counts.items() if count}
@@ -19786,8 +19787,9 @@ class SearchView:
         return [*head, *body, "shown: %s of %s" % (commas(shown), plural(self.total, "line")), *tallies, *tail]
 
     def numbers(self) -> str:
-        """How much there is of everything."""
-        return "%s, %s in %s" % (plural(self.total, "line"), plural(self.hits, "hit"), plural(len(self.counts), "file"))
+        """How much there is of everything; where no line shows of which file it is, how many hits there are is not known."""
+        hits = "%s in %s" % (plural(self.hits, "hit"), plural(len(self.counts), "file")) if self.is_placed else "hits and files unknown"
+        return "%s, %s" % (plural(self.total, "line"), hits)
 
     def in_order(self) -> List[Tuple[int, bytes]]:
         """The rows in the order in which they are shown."""
