@@ -241,13 +241,13 @@ rendering manifests for staging
 WARNING: DATA RACE
 Write at 0x00c00012e018 by goroutine 9:
   example.com/shop/cache.(*Cache).Put()
-      /home/runner/work/shop/cache/cache.go:52 +0x64
+      /srv/shop/cache/cache.go:52 +0x64
   example.com/shop/cache.TestCacheParallel.func1()
-      /home/runner/work/shop/cache/cache_test.go:41 +0x7a
+      /srv/shop/cache/cache_test.go:41 +0x7a
 
 Previous read at 0x00c00012e018 by goroutine 8:
   example.com/shop/cache.(*Cache).Get()
-      /home/runner/work/shop/cache/cache.go:38 +0x4c
+      /srv/shop/cache/cache.go:38 +0x4c
 ==================
     testing.go:1465: race detected during execution of test
 --- FAIL: TestCacheParallel (0.02s)
@@ -428,10 +428,10 @@ Expected equality of these values:
         ["//money:money_test", "FAILED in 1.2s", "Executed 12 out of 12 tests: 11 tests pass and 1 fails locally."],
         """\
 INFO: Analyzed 41 targets (12 packages loaded, 300 targets configured).
-FAIL: //money:money_test (see /root/.cache/bazel/_bazel_root/x/execroot/_main/bazel-out/k8-fastbuild/testlogs/money/money_test/test.log)
+FAIL: //money:money_test (see /var/cache/bazel/x/execroot/_main/bazel-out/k8-fastbuild/testlogs/money/money_test/test.log)
 //money:error_codes_test                                        PASSED in 0.4s
 //money:money_test                                              FAILED in 1.2s
-  /root/.cache/bazel/_bazel_root/x/execroot/_main/bazel-out/k8-fastbuild/testlogs/money/money_test/test.log
+  /var/cache/bazel/x/execroot/_main/bazel-out/k8-fastbuild/testlogs/money/money_test/test.log
 
 Executed 12 out of 12 tests: 11 tests pass and 1 fails locally.
 """,
